@@ -247,7 +247,7 @@ struct cuda_filter {
         room;                                          /* [particles] */
     CUdeviceptr largest, sums, squares, masses, empty; /* [tiles] */
     CUdeviceptr ancestors; /* [times][particles] by resampling */
-    CUdeviceptr keys, cell_sums, cell_squares, cell_masses; /* [batch] */
+    CUdeviceptr keys, cell_sums, cell_squares, cell_masses, found; /* [batch] */
     CUdeviceptr filtered, smoothed, paths, chosen, chosen_paths;
 };
 

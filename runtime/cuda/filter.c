@@ -23,6 +23,9 @@ struct place {
     long long stride, cell;
     int integer;
 };
+struct found { /* in double precision, at most so large */
+    uint64_t key[LEVELS], low[LEVELS], total;
+};
 /* As in filter_cuda.h. */
 struct act {
     long long element;
@@ -139,6 +142,8 @@ static enum gbm_status request_told(struct cuda *c)
     TRY(cuda_request(c, &d->keys, batch * n * c->real_size, what));
     TRY(cuda_request(c, &d->cell_sums, batch * tiles * sizeof(double), what));
     TRY(cuda_request(c, &d->cell_squares, batch * tiles * sizeof(double),
+                     what));
+    TRY(cuda_request(c, &d->found, batch * digits(c) * sizeof(struct found),
                      what));
     return cuda_request(
         c, &d->cell_masses,
@@ -277,14 +282,15 @@ static enum gbm_status tell_some(struct cuda *c, CUdeviceptr list,
                         &levels[2],
                         &d->cell_sums,
                         &d->cell_squares,
-                        &d->cell_masses};
+                        &d->cell_masses,
+                        &d->found};
         TRY(cuda_launch_grid(c, &c->fixed.filter_digit, d->tiles, (int)count,
                              THREADS, 0, next));
     }
-    void *tell[] = {
-        &d->control,      &tracked,        &list,      &d->tiles,
-        &levels[0],       &levels[1],      &levels[2], &d->cell_sums,
-        &d->cell_squares, &d->cell_masses, &to};
+    void *tell[] = {&d->control,     &tracked,      &list,
+                    &d->tiles,       &levels[0],    &levels[1],
+                    &levels[2],      &d->cell_sums, &d->cell_squares,
+                    &d->cell_masses, &d->found,     &to};
     return cuda_launch_grid(c, &c->fixed.filter_tell, count, 1, THREADS, 0,
                             tell);
 }

@@ -390,75 +390,107 @@ __device__ static inline double place_value(const struct filter_place *at,
                        : (double)value_of(key);
 }
 
-/* The digits up to number `digits` that each level's quantile has, and the mass
- * of what lies below these. levels, key, low: [FILTER_LEVELS] shared. By a warp
- * for each level. */
-__device__ static inline void find_digits(const filter_mass *masses, int digits,
-                                          const double *levels, filter_key *key,
-                                          filter_mass *low)
+/* What is known of a cell's quantiles after some digits: [levels] the digits,
+ * and the mass of what lies below these; the mass of all. */
+struct filter_found {
+    filter_key key[FILTER_LEVELS];
+    filter_mass low[FILTER_LEVELS], total;
+};
+
+/* The digit number `digit` of each level's quantile, from its masses and what
+ * is found before; *now: shared, what is found with it. By a warp for each
+ * level. */
+__device__ static inline void find_digit(const filter_mass *masses, int digit,
+                                         const double *levels,
+                                         const struct filter_found *before,
+                                         struct filter_found *now)
 {
     const int level = (int)threadIdx.x / 32, lane = threadIdx.x % 32;
-    filter_mass total = 0, below = 0;
-    filter_key k = 0;
-    for (int d = 0; d < digits && level < FILTER_LEVELS; d++) {
+    if (level < FILTER_LEVELS) {
         /* the first digit's masses are the same for all levels */
-        const filter_mass *m = masses + (long long)d * FILTER_COUNTS +
-                               (d ? level : 0) * 256 + lane * 8;
-        filter_mass own = 0, sum;
-        for (int b = 0; b < 8; b++)
-            own += m[b];
-        sum = own;
+        const filter_mass *m = masses + (long long)digit * FILTER_COUNTS +
+                               (digit ? level : 0) * 256 + lane * 8;
+        filter_mass each[8], own = 0;
+#pragma unroll
+        for (int b = 0; b < 8; b++) {
+            each[b] = m[b];
+            own += each[b];
+        }
+        filter_mass sum = own;
         for (int step = 1; step < 32; step *= 2) {
             const filter_mass other =
                 __shfl_up_sync(0xffffffffu, sum, (unsigned)step);
             if (lane >= step)
                 sum += other;
         }
-        if (d == 0)
-            total = __shfl_sync(0xffffffffu, sum, 31);
+        const filter_mass all = __shfl_sync(0xffffffffu, sum, 31);
+        const filter_mass total = digit ? before->total : all;
         const double wanted = levels[level] * (double)total;
-        filter_mass before = below + sum - own;
+        filter_mass below = (digit ? before->low[level] : 0) + sum - own;
         int bin = 256;
-        for (int b = 0; b < 8 && bin == 256; b++) {
-            if (m[b] > 0 && (double)(before + m[b]) >= wanted)
+#pragma unroll
+        for (int b = 0; b < 8; b++) {
+            if (bin == 256 && each[b] > 0 &&
+                (double)(below + each[b]) >= wanted)
                 bin = lane * 8 + b;
-            else
-                before += m[b];
+            else if (bin == 256)
+                below += each[b];
         }
         const unsigned has = __ballot_sync(0xffffffffu, bin < 256);
         const int winner = has ? __ffs((int)has) - 1 : 31;
-        below = __shfl_sync(0xffffffffu, before, winner);
+        below = __shfl_sync(0xffffffffu, below, winner);
         bin = __shfl_sync(0xffffffffu, bin, winner);
-        k |= (filter_key)(bin & 255) << (8 * (FILTER_DIGITS - 1 - d));
-    }
-    if (level < FILTER_LEVELS && lane == 0) {
-        key[level] = k;
-        low[level] = below;
+        if (lane == 0) {
+            now->key[level] = (digit ? before->key[level] : 0) |
+                              (filter_key)(bin & 255)
+                                  << (8 * (FILTER_DIGITS - 1 - digit));
+            now->low[level] = below;
+            if (level == 0)
+                now->total = total;
+        }
     }
     __syncthreads();
 }
 
+/* Sums of masses of a tile in words of 32 bits, which shared memory adds to at
+ * once: a mass has three parts of 21 bits. */
+#define FILTER_PART 21
+#define FILTER_PARTS 3
+
 /* The masses of digit number `digit` of the tile's keys, level by level of
- * those that have its digits so far. bins: [FILTER_COUNTS] shared. */
-__device__ static inline void
-count_digits(int digit, const filter_key *key, const filter_key *own,
-             const filter_mass *mass, filter_mass *bins, filter_mass *masses)
+ * those that have its digits so far. */
+__device__ static inline void count_digits(int digit, const filter_key *key,
+                                           const filter_key *own,
+                                           const filter_mass *mass,
+                                           filter_mass *masses)
 {
+    __shared__ unsigned bins[FILTER_PARTS][FILTER_COUNTS];
     const int shift = 8 * (FILTER_DIGITS - 1 - digit);
     const int levels = digit ? FILTER_LEVELS : 1;
-    for (int b = (int)threadIdx.x; b < FILTER_COUNTS; b += FILTER_THREADS)
-        bins[b] = 0;
+    for (int b = (int)threadIdx.x; b < FILTER_PARTS * FILTER_COUNTS;
+         b += FILTER_THREADS)
+        bins[b / FILTER_COUNTS][b % FILTER_COUNTS] = 0;
     __syncthreads();
     for (int k = 0; k < FILTER_EACH; k++)
-        for (int l = 0; l < levels; l++)
-            if (mass[k] > 0 &&
-                (digit == 0 || (own[k] ^ key[l]) >> shift >> 8 == 0))
-                atomicAdd(&bins[l * 256 + (int)(own[k] >> shift & 255)],
-                          mass[k]);
+        for (int l = 0; l < levels; l++) {
+            const int bin = l * 256 + (int)(own[k] >> shift & 255);
+            if (mass[k] == 0 || (digit && (own[k] ^ key[l]) >> shift >> 8 != 0))
+                continue;
+            for (int p = 0; p < FILTER_PARTS; p++) {
+                const unsigned part = (unsigned)(mass[k] >> FILTER_PART * p) &
+                                      ((1u << FILTER_PART) - 1);
+                if (part)
+                    atomicAdd(&bins[p][bin], part);
+            }
+        }
     __syncthreads();
-    for (int b = (int)threadIdx.x; b < levels * 256; b += FILTER_THREADS)
-        if (bins[b] > 0)
-            atomicAdd(&masses[(long long)digit * FILTER_COUNTS + b], bins[b]);
+    for (int b = (int)threadIdx.x; b < levels * 256; b += FILTER_THREADS) {
+        filter_mass sum = 0;
+        for (int p = 0; p < FILTER_PARTS; p++)
+            sum += (filter_mass)bins[p][b] << FILTER_PART * p;
+        if (sum > 0)
+            atomicAdd(&masses[(long long)digit * FILTER_COUNTS + b], sum);
+    }
 }
 
 /* Fetches the cells of particles at[i], or i. keys: [count][n]; sums: [count]
@@ -469,7 +501,6 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
                  const int *at, const double *weight, int n, filter_key *keys,
                  double *sums, filter_mass *masses)
 {
-    __shared__ filter_mass bins[FILTER_COUNTS];
     if (control->failed)
         return;
     const int c = (int)blockIdx.y;
@@ -493,7 +524,7 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
     sum = filter_sum(sum);
     if (threadIdx.x == 0)
         sums[(long long)c * gridDim.x + blockIdx.x] = sum;
-    count_digits(0, nullptr, own, mass, bins,
+    count_digits(0, nullptr, own, mass,
                  masses + (long long)c * FILTER_DIGITS * FILTER_COUNTS);
 }
 
@@ -504,10 +535,10 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
                  const struct filter_place *tracked, const long long *list,
                  const double *weight, int n, const filter_key *keys, int digit,
                  double level0, double level1, double level2,
-                 const double *sums, double *squares, filter_mass *masses)
+                 const double *sums, double *squares, filter_mass *masses,
+                 struct filter_found *found)
 {
-    __shared__ filter_mass bins[FILTER_COUNTS], low[FILTER_LEVELS];
-    __shared__ filter_key key[FILTER_LEVELS];
+    __shared__ struct filter_found now;
     __shared__ double levels[FILTER_LEVELS];
     if (control->failed)
         return;
@@ -523,7 +554,10 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
         levels[2] = level2;
     }
     __syncthreads();
-    find_digits(mine, digit, levels, key, low);
+    struct filter_found *const kept = found + (long long)c * FILTER_DIGITS;
+    find_digit(mine, digit - 1, levels, kept + digit - 2, &now);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        kept[digit - 1] = now;
     const double mean =
         digit == 1 ? filter_sum_parts(sums + (long long)c * tiles, tiles) : 0;
     double square = 0;
@@ -542,7 +576,7 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
         if (threadIdx.x == 0)
             squares[(long long)c * tiles + blockIdx.x] = square;
     }
-    count_digits(digit, key, own, mass, bins, mine);
+    count_digits(digit, now.key, own, mass, mine);
 }
 
 /* As struct rt_estimate. */
@@ -556,10 +590,10 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
                 const struct filter_place *tracked, const long long *list,
                 int tiles, double level0, double level1, double level2,
                 const double *sums, const double *squares,
-                const filter_mass *masses, struct filter_estimate *out)
+                const filter_mass *masses, const struct filter_found *found,
+                struct filter_estimate *out)
 {
-    __shared__ filter_mass low[FILTER_LEVELS];
-    __shared__ filter_key key[FILTER_LEVELS];
+    __shared__ struct filter_found now;
     __shared__ double levels[FILTER_LEVELS];
     if (control->failed)
         return;
@@ -572,8 +606,9 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
         levels[2] = level2;
     }
     __syncthreads();
-    find_digits(masses + (long long)c * FILTER_DIGITS * FILTER_COUNTS,
-                FILTER_DIGITS, levels, key, low);
+    find_digit(masses + (long long)c * FILTER_DIGITS * FILTER_COUNTS,
+               FILTER_DIGITS - 1, levels,
+               found + (long long)c * FILTER_DIGITS + FILTER_DIGITS - 2, &now);
     const double mean = filter_sum_parts(sums + (long long)c * tiles, tiles);
     const double square =
         filter_sum_parts(squares + (long long)c * tiles, tiles);
@@ -582,7 +617,7 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
         out[cell].sd = sqrt(square);
         out[cell].mcse = 0;
         for (int l = 0; l < FILTER_LEVELS; l++)
-            out[cell].quantile[l] = place_value(&place, key[l]);
+            out[cell].quantile[l] = place_value(&place, now.key[l]);
     }
 }
 
@@ -596,14 +631,31 @@ CUDA_KERNEL filter_trace(const int *ancestor, int n, int *trace)
         trace[i] = ancestor ? ancestor[trace[i]] : (int)i;
 }
 
-/* room: [n] zeroed, the masses that go through each particle. */
+/* room: [n] zeroed, the masses that go through each particle. Far back these
+ * are few: a warp adds up what goes through the same one. */
 CUDA_KERNEL filter_gather(const int *trace, const double *weight, int n,
                           filter_mass *room)
 {
-    for (long long i = thread_number(); i < n; i += thread_count()) {
-        const filter_mass mass = mass_of(weight[i]);
-        if (mass > 0)
-            atomicAdd(&room[trace[i]], mass);
+    const int lane = threadIdx.x % 32;
+    for (long long from = thread_number() - lane; from < n;
+         from += thread_count()) {
+        const long long i = from + lane;
+        const int to = i < n ? trace[i] : -1;
+        const filter_mass mass = i < n ? mass_of(weight[i]) : 0;
+        unsigned left = __ballot_sync(0xffffffffu, mass > 0);
+        for (int round = 0; round < 4 && left; round++) {
+            const int first = __ffs((int)left) - 1;
+            const int its = __shfl_sync(0xffffffffu, to, first);
+            const bool alike = (left >> lane & 1) && to == its;
+            filter_mass sum = alike ? mass : 0;
+            for (int step = 16; step > 0; step /= 2)
+                sum += __shfl_xor_sync(0xffffffffu, sum, step);
+            if (lane == first)
+                atomicAdd(&room[to], sum);
+            left &= ~__ballot_sync(0xffffffffu, alike);
+        }
+        if (left >> lane & 1)
+            atomicAdd(&room[to], mass);
     }
 }
 
