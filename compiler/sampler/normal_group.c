@@ -46,8 +46,9 @@ void sampler_not_normal(struct compiler *c, const struct step *s,
                         struct span where, const char *word)
 {
     error_at(c, where,
-             "%s needs a normal prior, but that of %s is %s; there is am", word,
-             s->family->var->name, s->family->distribution->name);
+             "%s needs a normal prior, but that of %s is %s%s; there is am",
+             word, s->family->var->name, s->family->distribution->name,
+             s->family->truncated ? " between bounds" : "");
 }
 
 /* Where reference r stands in the loops of f's own element: -1 before it, 1
