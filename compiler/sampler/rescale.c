@@ -311,11 +311,33 @@ static struct rescaled_rows *rows_of(struct compiler *c, struct joint_term *t,
     return rows;
 }
 
+/* Cells of f that the chain reads have the scale of the rows that read them:
+ * h[i,1], of tau[i], beside h[i,t] but not f[i,1], of tau[1], beside f[i,2], of
+ * tau[2]. */
+static bool same_as_chain(struct compiler *c, const struct rescaled_rows *chain,
+                          const struct family *f, symp scale)
+{
+    const struct joint_term *t = chain->term;
+    for (int i = 0; chain->chain && i < t->nslots; i++) {
+        symp cell = t->slots[i].reference, there = scale;
+        if (cell->var != f->var || i == chain->slot)
+            continue;
+        for (int d = 0; d < cell->nargs; d++)
+            if (f->lower[d]->kind == SYM_LOOP)
+                there = sym_replace_loop(c, there, f->lower[d]->loop,
+                                         cell->args[d]);
+        if (!sym_same(there, chain->reference))
+            return false;
+    }
+    return true;
+}
+
 /* Members of the plate's variable that are no chain and have its scale: they go
  * before it. False if one reads a node of the scale otherwise. */
 static void add_first(struct compiler *c, const struct step *block,
                       const struct family *plate, struct rescaling *r)
 {
+    const struct rescaled_rows *const chain = r->rows;
     int number = 0;
     for (struct joint_term *t = joint_of(block)->terms; t;
          t = t->next, number++) {
@@ -326,7 +348,7 @@ static void add_first(struct compiler *c, const struct step *block,
         symp hyper = sampler_find_reference(precision_of(c, t), r->hyper->var);
         struct rescaled_rows *rows =
             hyper ? rows_of(c, t, number, f, hyper, r) : NULL;
-        if (!rows || rows->chain ||
+        if (!rows || rows->chain || !same_as_chain(c, chain, f, hyper) ||
             (!r->hyper->nloops && !sym_same(hyper, r->rows->reference)))
             continue;
         rows->next = r->rows;

@@ -28,3 +28,25 @@ E2
 status 0 "$GBMC" -O 0 model.gbm -o sampler
 status 0 ./sampler check --data data.json
 prints 'joint elliptical slice .* pass'
+
+# Factors of which one reads the other, with scales of their own in one array:
+# neither moves with the other's scale.
+cat >model.gbm <<'E2'
+model {
+  for (i in 1:n) {
+    for (j in 1:2) { y[i,j] ~ dnorm(f[i,j] + a, 1) }
+    f[i,1] ~ dnorm(0, tau[1])
+    f[i,2] ~ dnorm(g * f[i,1], tau[2])
+  }
+  g ~ dnorm(0, 1)
+  for (k in 1:2) { tau[k] ~ dgamma(2, 2) }
+  a ~ dnorm(0, 4)
+}
+E2
+cat >data.json <<'E2'
+{"n": 8, "y": [[0.32, -0.15], [-1.1, -1.81], [2.46, 2.28], [0.11, -0.56],
+  [0.85, 0.87], [0.6, 0.87], [0.68, 0.15], [-2.89, -2.11]]}
+E2
+status 0 "$GBMC" -O 0 model.gbm -o sampler
+status 0 ./sampler check --data data.json
+prints 'joint Gaussian block .* pass'
