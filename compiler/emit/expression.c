@@ -249,6 +249,32 @@ symp emit_zero_under_condition(struct compiler *c, symp x)
     return NULL;
 }
 
+/* What multiplies factor i, if it may be 0; else NULL. */
+static symp maybe_zero(struct compiler *c, symp x, int i)
+{
+    symp rest = sym_cofactor(c, x, i);
+    return sym_never_zero(rest) ? NULL : rest;
+}
+
+/* What may be 0 times what may be infinite: y log(p) is 0 where y is 0,
+ * whatever p is. NULL: there is no such factor. */
+static const char *times_infinite(struct emitter *e, symp x)
+{
+    struct compiler *c = e->c;
+    symp rest;
+    for (int i = 0; i < x->nargs; i++)
+        if (is_named(x->args[i], "log") && (rest = maybe_zero(c, x, i)))
+            return intern_format(c, "gbm_xlogy(%s, %s)", emit_expr(e, rest),
+                                 emit_expr(e, x->args[i]->args[0]));
+    for (int i = 0; i < x->nargs; i++)
+        if (sym_may_be_infinite(x->args[i]) && (rest = maybe_zero(c, x, i))) {
+            const char *factor = emit_expr(e, rest);
+            return intern_format(c, "gbm_times(%s, %s)", factor,
+                                 emit_expr(e, x->args[i]));
+        }
+    return NULL;
+}
+
 /* 0 times what overflows is 0 where the 0 is a count, as of a Bernoulli node's
  * log density -(1 - y) exp(eta); NULL: no factor is a count. */
 static const char *times_count(struct emitter *e, symp x)
@@ -266,37 +292,10 @@ static const char *times_count(struct emitter *e, symp x)
     return NULL;
 }
 
-static const char *emit_select(struct emitter *e, symp x);
-
-static const char *emit_mul(struct emitter *e, symp x)
+/* Factors with negative powers under those without. */
+static const char *emit_fraction(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
-    symp cases = emit_zero_under_condition(c, x);
-    if (cases)
-        return intern_format(c, "(%s)", emit_select(e, cases));
-    /* y log(p) is 0 where y is 0, whatever p is */
-    for (int i = 0; i < x->nargs; i++) {
-        if (!is_named(x->args[i], "log"))
-            continue;
-        symp rest = sym_cofactor(c, x, i);
-        if (sym_never_zero(rest))
-            continue;
-        return intern_format(c, "gbm_xlogy(%s, %s)", emit_expr(e, rest),
-                             emit_expr(e, x->args[i]->args[0]));
-    }
-    for (int i = 0; i < x->nargs; i++) {
-        if (!sym_may_be_infinite(x->args[i]))
-            continue;
-        symp rest = sym_cofactor(c, x, i);
-        if (sym_never_zero(rest))
-            continue;
-        const char *factor = emit_expr(e, rest);
-        return intern_format(c, "gbm_times(%s, %s)", factor,
-                             emit_expr(e, x->args[i]));
-    }
-    const char *of_count = times_count(e, x);
-    if (of_count)
-        return of_count;
     struct text up = {0}, down = {0};
     int nup = 0, ndown = 0;
     symp first = x->args[0];
@@ -335,6 +334,19 @@ static const char *emit_mul(struct emitter *e, symp x)
     text_free(&up);
     text_free(&down);
     return s;
+}
+
+static const char *emit_select(struct emitter *e, symp x);
+
+static const char *emit_mul(struct emitter *e, symp x)
+{
+    symp cases = emit_zero_under_condition(e->c, x);
+    if (cases)
+        return intern_format(e->c, "(%s)", emit_select(e, cases));
+    const char *product = times_infinite(e, x);
+    if (!product)
+        product = times_count(e, x);
+    return product ? product : emit_fraction(e, x);
 }
 
 static const char *emit_power(struct emitter *e, symp x)

@@ -161,12 +161,66 @@ static const char *child_is_seen(struct emitter *e, symp x)
 
 /* Near the mean where the library states one, else a draw; inside the support,
  * the truncation, and what `confine` and the children's supports leave. */
+/* The bounds of a start: what the factor says, and children that are built. */
+static void emit_start_bounds(struct emitter *e, const struct factor *g,
+                              const struct step *step)
+{
+    const char *low = g->lower ? emit_expr(e, g->lower) : "-GBM_INF";
+    const char *high = g->upper ? emit_expr(e, g->upper) : "GBM_INF";
+    emit_line(e, "real lower = %s, upper = %s;", low, high);
+    for (const struct bound *b = step ? step->support.bounds : NULL; b;
+         b = b->next) {
+        if (b->part->inverse)
+            continue; /* not built yet */
+        int depth = e->nloops;
+        int braces = emit_open_part(e, b->part, false);
+        const char *value = emit_in_brackets(e, b->value);
+        emit_line(e, "if (%s%s %s %s)", child_is_seen(e, b->child), value,
+                  b->is_lower ? ">" : "<", b->is_lower ? "lower" : "upper");
+        emit_line(e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
+        emit_close(e, braces);
+        e->nloops = depth;
+    }
+}
+
+static void emit_integer_start(struct emitter *e, const struct family *f,
+                               const char *cell)
+{
+    emit_unruled_draw(e, f);
+    emit_line(e, "if (%s < lower)", cell);
+    emit_line(e, "    %s = (int)lower;", cell);
+    emit_line(e, "if (%s > upper)", cell);
+    emit_line(e, "    %s = (int)upper;", cell);
+}
+
+/* At the mean or, of what has none (a half-Cauchy) or one far out in the tail
+ * (a log-normal), the median. */
+static void emit_real_start(struct emitter *e, const struct family *f,
+                            const char *cell)
+{
+    const struct entry *d = f->distribution;
+    const struct expr *typical = entry_value(d, "mean");
+    if (!typical && (typical = entry_value(d, "quantile")))
+        emit_param(e, "p", "REAL_C(0.5)");
+    if (f->auxiliary) {
+        emit_line(e, "%s = gbm_start(rng, GBM_NAN, lower, upper, 0);", cell);
+    } else if (typical && !emit_has_array_argument(f)) {
+        emit_bind_scalars(e, f);
+        const char *value =
+            emit_expr(e, emit_entry_expression(e->c, d, typical));
+        emit_line(e, "%s = gbm_start(rng, %s, lower, upper, (real)spread);",
+                  cell, value);
+    } else {
+        emit_unruled_draw(e, f);
+        emit_line(e, "%s = gbm_start(rng, %s, lower, upper, 0);", cell, cell);
+    }
+}
+
 static void emit_start(struct compiler *c, struct text *out,
                        const struct family *f, const struct step *step)
 {
     struct emitter e = emitter_new(c, out);
     const char *id = family_id(c, f);
-    const struct entry *d = f->distribution;
     emit_open_element_function(
         &e, f,
         intern_format(c,
@@ -176,53 +230,14 @@ static void emit_start(struct compiler *c, struct text *out,
                       id));
     if (f->nslices || !f->factor) {
         emit_vector_start(&e, f);
-        goto done;
-    }
-    const struct factor *g = f->factor;
-    const char *low = g->lower ? emit_expr(&e, g->lower) : "-GBM_INF";
-    const char *high = g->upper ? emit_expr(&e, g->upper) : "GBM_INF";
-    emit_line(&e, "real lower = %s, upper = %s;", low, high);
-    for (const struct bound *b = step ? step->support.bounds : NULL; b;
-         b = b->next) {
-        if (b->part->inverse)
-            continue; /* not built yet */
-        int depth = e.nloops;
-        int braces = emit_open_part(&e, b->part, false);
-        const char *value = emit_in_brackets(&e, b->value);
-        emit_line(&e, "if (%s%s %s %s)", child_is_seen(&e, b->child), value,
-                  b->is_lower ? ">" : "<", b->is_lower ? "lower" : "upper");
-        emit_line(&e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
-        emit_close(&e, braces);
-        e.nloops = depth;
-    }
-    const char *cell = emit_expr(&e, g->value);
-    if (model_draws_integers(f)) {
-        emit_unruled_draw(&e, f);
-        emit_line(&e, "if (%s < lower)", cell);
-        emit_line(&e, "    %s = (int)lower;", cell);
-        emit_line(&e, "if (%s > upper)", cell);
-        emit_line(&e, "    %s = (int)upper;", cell);
-        goto done;
-    }
-    /* the mean or, of what has none (a half-Cauchy) or one far out in the tail
-     * (a log-normal), the median */
-    const struct expr *typical = entry_value(d, "mean");
-    if (!typical && (typical = entry_value(d, "quantile")))
-        emit_param(&e, "p", "REAL_C(0.5)");
-    if (f->auxiliary) {
-        emit_line(&e, "%s = gbm_start(rng, GBM_NAN, lower, upper, 0);", cell);
-        goto done;
-    }
-    if (typical && !emit_has_array_argument(f)) {
-        emit_bind_scalars(&e, f);
-        const char *value = emit_expr(&e, emit_entry_expression(c, d, typical));
-        emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, (real)spread);",
-                  cell, value);
     } else {
-        emit_unruled_draw(&e, f);
-        emit_line(&e, "%s = gbm_start(rng, %s, lower, upper, 0);", cell, cell);
+        emit_start_bounds(&e, f->factor, step);
+        const char *cell = emit_expr(&e, f->factor->value);
+        if (model_draws_integers(f))
+            emit_integer_start(&e, f, cell);
+        else
+            emit_real_start(&e, f, cell);
     }
-done:
     text_append(out, "}\n");
     text_printf(out, "GBM_HOST_START(start_%s)\n\n", id);
 }

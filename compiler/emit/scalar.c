@@ -178,6 +178,37 @@ static void emit_bounds(struct emitter *e, const struct step *s)
 
 /* With a predictor, predicted_: its value is an argument. Returns whether lanes
  * have loops to share. */
+/* The coefficients' sums: what lanes share comes first, and is added up. */
+static void emit_all_sums(struct emitter *e, const struct step *s)
+{
+    bool any_shared = false;
+    if (s->law.n) {
+        struct text t = {0};
+        for (int i = 0; i < s->law.n; i++)
+            text_printf(&t, "%sc%d = 0", i ? ", " : "", i + 1);
+        emit_line(e, "gbm_total %s;", t.data);
+        text_free(&t);
+    }
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (condition_part_shared_out(p)) {
+            emit_sums_of_part(e, s, p);
+            any_shared = any_shared || (!p->opaque && p->terms.n > 0);
+        }
+    for (int i = 0; any_shared && i < s->law.n; i++)
+        emit_line(e, "c%d = gbm_team_sum(team, c%d);", i + 1, i + 1);
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (!condition_part_shared_out(p))
+            emit_sums_of_part(e, s, p);
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->summed && p->summed->sizes) {
+            emit_kept_sums(e, s, p, part_number(s, p));
+        } else if (p->summed) {
+            int braces = emit_if_summed(e, p);
+            emit_sums_of_part(e, s, p->summed);
+            emit_close(e, braces);
+        }
+}
+
 static bool emit_prepare(struct compiler *c, struct text *out,
                          const struct step *s, symp predictor)
 {
@@ -196,32 +227,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
     if (f->nloops)
         emit_decode(&e, f, "element");
     emit_cell_if_needed(&e, s);
-    bool any_shared = false;
-    if (s->law.n) {
-        struct text t = {0};
-        for (int i = 0; i < s->law.n; i++)
-            text_printf(&t, "%sc%d = 0", i ? ", " : "", i + 1);
-        emit_line(&e, "gbm_total %s;", t.data);
-        text_free(&t);
-    }
-    for (int pass = 0; pass < 2; pass++) { /* shared sums first */
-        for (const struct part *p = s->parts; p; p = p->next)
-            if (condition_part_shared_out(p) == (pass == 0)) {
-                emit_sums_of_part(&e, s, p);
-                any_shared =
-                    any_shared || (pass == 0 && !p->opaque && p->terms.n > 0);
-            }
-        for (const struct part *p = s->parts; p; p = p->next)
-            if (pass == 1 && p->summed && p->summed->sizes) {
-                emit_kept_sums(&e, s, p, part_number(s, p));
-            } else if (pass == 1 && p->summed) {
-                int braces = emit_if_summed(&e, p);
-                emit_sums_of_part(&e, s, p->summed);
-                emit_close(&e, braces);
-            }
-        for (int i = 0; pass == 0 && any_shared && i < s->law.n; i++)
-            emit_line(&e, "c%d = gbm_team_sum(team, c%d);", i + 1, i + 1);
-    }
+    emit_all_sums(&e, s);
     emit_bounds(&e, s);
     emit_line(&e, "k_->s = s;");
     emit_line(&e, "k_->team = team;");

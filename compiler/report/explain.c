@@ -394,6 +394,56 @@ static const char *tables_of(struct compiler *c, const struct step *s)
     return text_take(c, &t);
 }
 
+/* Where an augmentation's node is from. */
+static void note_added(struct text *out, struct compiler *c,
+                       const struct step *s, const char *who)
+{
+    const struct entry *a = s->family->var->augmentation;
+    if (!s->family->auxiliary || !a)
+        return;
+    const char *source = citation(c, a), *of = strstr(s->family->text, " of ");
+    note(out, c, who,
+         intern_format(c, "added to %s: %s%s%s", of ? of + 4 : s->family->text,
+                       sampler_first_sentence(c, a), *source ? ". " : "",
+                       source));
+}
+
+/* Why this sampler draws it; NULL: nothing to say. */
+static const char *why_sampler(struct compiler *c, const struct step *s)
+{
+    if (s->asked.word)
+        return intern_format(c, "%s, as samplers { } asks", s->asked.word);
+    if (s->beside.block && !s->beside.always)
+        return "by itself instead, if rows turn out to have too many of "
+               "them for the joint block";
+    if (s->beside.block)
+        return "slice beside its block: it reaches the tails, where a "
+               "normal fit is poor";
+    return s->sampler->why ? s->sampler->why(c, s) : NULL;
+}
+
+/* What moves, or is drawn, with it. */
+static void note_companions(struct text *out, struct compiler *c,
+                            const struct step *s, const char *who)
+{
+    const struct joint *joint = joint_of(s);
+    for (const struct rescaling *r = joint ? joint->rescalings : NULL; r;
+         r = r->next)
+        note(out, c, r->hyper->var->name,
+             intern_format(c,
+                           "moved with %s too, by one factor: both keep "
+                           "the standardised values of %s",
+                           who, r->plate->text));
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
+        if (q->drawn)
+            note(out, c, report_step_variables(c, q->drawn),
+                 intern_format(c,
+                               "on a GPU drawn in one pass over the rows "
+                               "of %s with the sums for %s, if the matrix "
+                               "is large",
+                               q->matrix->name, who));
+}
+
 static void print_reasons(struct text *out, struct compiler *c,
                           const struct model *m)
 {
@@ -407,50 +457,16 @@ static void print_reasons(struct text *out, struct compiler *c,
                  "supply one");
         if (s->sampler->forward || !is_shown(s))
             continue;
-        const char *who = report_step_variables(c, s), *why = NULL;
-        const struct entry *a = s->family->var->augmentation;
-        if (s->family->auxiliary && a) {
-            const char *source = citation(c, a);
-            note(out, c, who,
-                 intern_format(c, "added to %s: %s%s%s",
-                               strstr(s->family->text, " of ")
-                                   ? strstr(s->family->text, " of ") + 4
-                                   : s->family->text,
-                               sampler_first_sentence(c, a),
-                               *source ? ". " : "", source));
-        }
+        const char *who = report_step_variables(c, s);
+        note_added(out, c, s, who);
         if (s->family->affine)
             note(out, c, who,
                  "kept arrays are affine in it: its slope in them, and the "
                  "rest, are kept too, and recomputed when either changes");
-        if (s->asked.word)
-            why = intern_format(c, "%s, as samplers { } asks", s->asked.word);
-        else if (s->beside.block && !s->beside.always)
-            why = "by itself instead, if rows turn out to have too many of "
-                  "them for the joint block";
-        else if (s->beside.block)
-            why = "slice beside its block: it reaches the tails, where a "
-                  "normal fit is poor";
-        else if (s->sampler->why)
-            why = s->sampler->why(c, s);
+        const char *why = why_sampler(c, s);
         if (why)
             note(out, c, who, why);
-        const struct joint *joint = joint_of(s);
-        for (const struct rescaling *r = joint ? joint->rescalings : NULL; r;
-             r = r->next)
-            note(out, c, r->hyper->var->name,
-                 intern_format(c,
-                               "moved with %s too, by one factor: both keep "
-                               "the standardised values of %s",
-                               who, r->plate->text));
-        for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
-            if (q->drawn)
-                note(out, c, report_step_variables(c, q->drawn),
-                     intern_format(c,
-                                   "on a GPU drawn in one pass over the rows "
-                                   "of %s with the sums for %s, if the matrix "
-                                   "is large",
-                                   q->matrix->name, who));
+        note_companions(out, c, s, who);
         if (s->lifted)
             note(out, c, who, tables_of(c, s));
         why = why_order(c, s);

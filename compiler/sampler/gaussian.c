@@ -136,6 +136,53 @@ static const symp *coefficients(struct compiler *c, const struct step *s,
     return all;
 }
 
+/* What a row adds for member i; sum: the local sum that it goes to, or NULL. */
+static void add_potential(struct emitter *e, const struct step *s,
+                          const struct quadratic *q, int i, const char *sum)
+{
+    int depth = e->nloops;
+    const char *row;
+    if (sym_is(q->potential[i], 0))
+        return;
+    int n = sampler_open_index(e, &s->block.members[i].index, i, false, &row);
+    const char *value = emit_expr(e, q->potential[i]);
+    if (sum)
+        emit_line(e, "%s += %s;", sum, value);
+    else
+        emit_line(e, "b[%s] += %s;", row, value);
+    emit_close(e, n);
+    e->nloops = depth;
+}
+
+/* The same for members i and j. */
+static void add_precision(struct emitter *e, const struct step *s,
+                          const struct quadratic *q, int i, int j,
+                          const char *sum)
+{
+    const struct member *first = &s->block.members[i],
+                        *second = &s->block.members[j];
+    int depth = e->nloops;
+    const char *row, *column;
+    if (sym_is(q->precision[i][j], 0))
+        return;
+    int n = sampler_open_index(e, &first->index, i, false, &row);
+    n += sampler_open_index(e, i == j ? &second->index2 : &second->index, j,
+                            false, &column);
+    const char *value = emit_expr(e, q->precision[i][j]);
+    if (sum) {
+        emit_line(e, "%s += %s;", sum, value);
+    } else if (i == j) {
+        emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, value);
+    } else {
+        const char *name = emit_name(e, "value");
+        emit_line(e, "const real %s = %s;", name, value);
+        emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, name);
+        emit_line(e, "Q[(%s) * d + %s] += %s;", column, row, name);
+    }
+    emit_close(e, n);
+    e->nloops = depth;
+}
+
 void sampler_emit_quadratic(struct emitter *e, const struct step *s,
                             const struct quadratic *q)
 {
@@ -156,42 +203,9 @@ void sampler_emit_quadratic(struct emitter *e, const struct step *s,
     braces += emit_open_part(e, q->part, true);
     e->nin_rows = 0;
     for (int i = 0; i < s->block.n; i++) {
-        int inside = e->nloops;
-        const char *row, *column;
-        if (!sym_is(q->potential[i], 0)) {
-            int n = sampler_open_index(e, &s->block.members[i].index, i, false,
-                                       &row);
-            const char *value = emit_expr(e, q->potential[i]);
-            if (sums.potential[i])
-                emit_line(e, "%s += %s;", sums.potential[i], value);
-            else
-                emit_line(e, "b[%s] += %s;", row, value);
-            emit_close(e, n);
-            e->nloops = inside;
-        }
-        for (int j = 0; j <= i; j++) {
-            if (sym_is(q->precision[i][j], 0))
-                continue;
-            int n = sampler_open_index(e, &s->block.members[i].index, i, false,
-                                       &row);
-            n += sampler_open_index(e,
-                                    i == j ? &s->block.members[j].index2
-                                           : &s->block.members[j].index,
-                                    j, false, &column);
-            const char *value = emit_expr(e, q->precision[i][j]);
-            if (sums.precision[i][j]) {
-                emit_line(e, "%s += %s;", sums.precision[i][j], value);
-            } else if (i == j) {
-                emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, value);
-            } else {
-                const char *name = emit_name(e, "value");
-                emit_line(e, "const real %s = %s;", name, value);
-                emit_line(e, "Q[(%s) * d + %s] += %s;", row, column, name);
-                emit_line(e, "Q[(%s) * d + %s] += %s;", column, row, name);
-            }
-            emit_close(e, n);
-            e->nloops = inside;
-        }
+        add_potential(e, s, q, i, sums.potential[i]);
+        for (int j = 0; j <= i; j++)
+            add_precision(e, s, q, i, j, sums.precision[i][j]);
     }
     emit_close(e, braces);
     e->team = team;

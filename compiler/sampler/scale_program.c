@@ -400,6 +400,36 @@ static void emit_access(struct compiler *c, struct text *out,
 
 /* The same of a node that is divided, and of each of a plate: the coordinates
  * are the logarithms of the nodes' sizes; of one that does not move 0. */
+/* A function of the table that looks at each node; reads_x: at its place. */
+struct opposite_function {
+    const char *head, *before, *each, *after;
+    bool reads_x;
+};
+
+static void emit_opposite_function(struct text *out, const char *name,
+                                   const char *count,
+                                   const struct opposite_function *f)
+{
+    struct text body = {0};
+    text_printf(&body, f->each, name);
+    text_printf(out, f->head, name);
+    text_printf(out,
+                "    const struct state *s = (const struct state *)state;\n"
+                "    const int count = (int)(%s);\n"
+                "    %s\n"
+                "    for (int node = 0; node < count; node++) {\n"
+                "        struct opposite_%s o = opposite_of_%s(s, node);\n"
+                "        if (!gbm_scale_moves(&o.k))\n"
+                "            continue;\n",
+                count, f->before, name, name);
+    if (f->reads_x)
+        text_append(out, "        const double number =\n            "
+                         "fmin(fmax(log(fabs((double)o.now)) - x[node], -300), "
+                         "300);\n");
+    text_printf(out, "        %s\n    }\n    %s\n}\n", body.data, f->after);
+    text_free(&body);
+}
+
 static void emit_opposite_access(struct compiler *c, struct text *out,
                                  const struct step *s)
 {
@@ -417,47 +447,25 @@ static void emit_opposite_access(struct compiler *c, struct text *out,
               n, n, emit_expr(&e, node_cell(c, s)));
     emit_line(&e, "return o;");
     text_append(out, "}\n");
-    static const struct {
-        const char *head, *before, *each, *after;
-    } functions[] = {
+    static const struct opposite_function functions[] = {
         {"static int dimension_%s(const void *state, int64_t element)\n{\n",
-         "int moves = 0;", "moves = 1;", "return moves ? count : 0;"},
+         "int moves = 0;", "moves = 1;", "return moves ? count : 0;", false},
         {"static void get_%s(const void *state, int64_t element, double *x)"
          "\n{\n",
          "for (int i = 0; i < count; i++)\n        x[i] = 0;",
-         "x[node] = log(fabs((double)o.now));", ""},
+         "x[node] = log(fabs((double)o.now));", "", false},
         {"static void set_%s(const void *state, int64_t element, const double "
          "*x)\n{\n",
-         "", "multiply_%s(s, &gbm_alone, (real)exp(number), node);", ""},
+         "", "multiply_%s(s, &gbm_alone, (real)exp(number), node);", "", true},
         {"static double conditional_%s(const void *state, int64_t element, "
          "const double *x)\n{\n",
          "double total = 0;",
          "o.k.count = 0; /* the density of what moves, not of the number */\n"
          "        total += (double)opposite_at_%s(&o, (real)number);",
-         "return total;"},
+         "return total;", true},
     };
-    for (int k = 0; k < 4; k++) {
-        struct text body = {0};
-        text_printf(&body, functions[k].each, n);
-        text_printf(out, functions[k].head, n);
-        text_printf(out,
-                    "    const struct state *s = (const struct state *)state;\n"
-                    "    const int count = (int)(%s);\n"
-                    "    %s\n"
-                    "    for (int node = 0; node < count; node++) {\n"
-                    "        struct opposite_%s o = opposite_of_%s(s, node);\n"
-                    "        if (!gbm_scale_moves(&o.k))\n"
-                    "            continue;\n",
-                    count, functions[k].before, n, n);
-        if (k > 1)
-            text_append(out,
-                        "        const double number =\n            "
-                        "fmin(fmax(log(fabs((double)o.now)) - x[node], -300), "
-                        "300);\n");
-        text_printf(out, "        %s\n    }\n    %s\n}\n", body.data,
-                    functions[k].after);
-        text_free(&body);
-    }
+    for (size_t k = 0; k < sizeof functions / sizeof *functions; k++)
+        emit_opposite_function(out, n, count, &functions[k]);
     text_printf(out,
                 "static int64_t tuning_%s(const void *state)\n{\n"
                 "    const struct state *s = (const struct state *)state;\n"

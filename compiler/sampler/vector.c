@@ -239,10 +239,9 @@ static void emit_cells(struct emitter *e, const struct step *s,
         sampler_emit_each(e, s, format, false, shared);
 }
 
-static void emit(struct compiler *c, struct text *out, struct step *s)
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s, struct vector_family *v)
 {
-    struct vector_family v = vector_family(s);
-    emit_coefficients(c, out, s, &v);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
@@ -251,25 +250,29 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 s->name);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(&v));
-    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, %s);", cells(&v));
+    emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(v));
+    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, %s);", cells(v));
     emit_line(&e, "const real whole = coefficients_%s(s, team, element, sums);",
               s->name);
     struct text arguments = {0};
-    emit_solve(&e, &v, &arguments);
+    emit_solve(&e, v, &arguments);
     const bool mode = sampler_seeks_modes(c),
-               shared = !mode && entry_value(v.entry, "draw_shared") != NULL;
-    emit_line(&e, "gbm_%s(%s%sd%s, drawn);", draw_of(c, &v)->name,
+               shared = !mode && entry_value(v->entry, "draw_shared") != NULL;
+    emit_line(&e, "gbm_%s(%s%sd%s, drawn);", draw_of(c, v)->name,
               mode ? "" : "rng, ", shared ? "team, " : "", arguments.data);
     text_free(&arguments);
     emit_line(&e, "gbm_team_sync(team);");
-    emit_cells(&e, s, &v, "$ = drawn[@];", shared);
+    emit_cells(&e, s, v, "$ = drawn[@];", shared);
     if (shared)
         emit_line(&e, "gbm_team_sync(team);");
-    text_append(out, "}\n\n#ifndef __CUDACC__\n");
+    text_append(out, "}\n\n");
+}
 
-    sampler_emit_vector_access(c, out, s, v.matrix);
-    e = emitter_new(c, out);
+static void emit_log_density(struct compiler *c, struct text *out,
+                             const struct step *s,
+                             const struct vector_family *v)
+{
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
                 "element, const double *x)\n{\n    const struct state *s = "
@@ -277,31 +280,42 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 s->name);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(&v));
+    emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(v));
     emit_line(
         &e, "const real whole = coefficients_%s(s, &gbm_alone, element, sums);",
         s->name);
-    if (v.whole)
+    if (v->whole)
         emit_line(&e,
                   "double total = (double)(whole * gbm_%s(d, (const real "
                   "*)x));",
-                  v.whole->name);
+                  v->whole->name);
     else
         emit_line(&e, "double total = (double)whole;");
     const char *values = "x";
-    if (of_cells(c, &v) == CELLS_INVERSE) {
+    if (of_cells(c, v) == CELLS_INVERSE) {
         values = "cells";
-        emit_line(&e, "GBM_SCRATCH(cells, cells_small, %s);", cells(&v));
-        emit_line(&e, "gbm_%s(d, (const real *)x, cells);", v.cell->name);
+        emit_line(&e, "GBM_SCRATCH(cells, cells_small, %s);", cells(v));
+        emit_line(&e, "gbm_%s(d, (const real *)x, cells);", v->cell->name);
     }
-    emit_line(&e, "for (int i = 0; i < %s; i++)", v.matrix ? "d * d" : "d");
+    emit_line(&e, "for (int i = 0; i < %s; i++)", v->matrix ? "d * d" : "d");
     emit_line(&e,
-              of_cells(c, &v) == CELLS_LOGARITHM
+              of_cells(c, v) == CELLS_LOGARITHM
                   ? "    total += (double)gbm_xlogy(sums[i], (real)%s[i]);"
                   : "    total += (double)sums[i] * %s[i];",
               values);
     emit_line(&e, "return total;");
-    text_append(out, "}\n#endif\n\n");
+    text_append(out, "}\n");
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    struct vector_family v = vector_family(s);
+    emit_coefficients(c, out, s, &v);
+    emit_update(c, out, s, &v);
+    text_append(out, "#ifndef __CUDACC__\n");
+    sampler_emit_vector_access(c, out, s, v.matrix);
+    emit_log_density(c, out, s, &v);
+    text_append(out, "#endif\n\n");
 }
 
 bool sampler_vector_proposes(const struct step *s)

@@ -300,26 +300,9 @@ static void emit_companion(struct emitter *e, const struct step *s,
     }
 }
 
-/* A vector or matrix node by slices along its axes or, where it would leave
- * its support, along lines on which a second cell follows the first. */
-static void emit(struct compiler *c, struct text *out, struct step *s)
+static void emit_update(struct compiler *c, struct text *out, struct step *s)
 {
     const struct family *f = s->family;
-    text_printf(out,
-                "/* %s    %s\n * No closed form: slice sampling, component by "
-                "component%s. */\n"
-                "struct conditional_%s {\n    const struct state *s;\n    "
-                "const struct gbm_team *team;\n    long long element;\n    "
-                "int place, other; /* components, from 0 */\n    real total; "
-                "/* of both */\n};\n\n",
-                f->text, text_place_in_comment(c, f->span),
-                sampler_companion(s) == COMPANION_SUM
-                    ? ", the mass of two exchanged"
-                    : "",
-                s->name);
-    emit_component_access(c, out, s);
-    emit_component_moved(out, s);
-    emit_component_density(c, out, s);
     text_printf(out,
                 "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
                 "    const struct gbm_team *team, long long element, int "
@@ -351,8 +334,11 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_line(&e, "s->%s[element] = width;", s->slots->member);
     if (s->through)
         emit_recompute(&e, s, f->var);
-    text_append(out, "}\n\n#ifndef __CUDACC__\n");
-    sampler_emit_vector_access(c, out, s, f->nslices == 2);
+    text_append(out, "}\n\n");
+}
+
+static void emit_log_density(struct text *out, const struct step *s)
+{
     text_printf(out,
                 "static double conditional_%s(const void *state, int64_t "
                 "element, const double *x)\n{\n    const int cells = "
@@ -363,8 +349,35 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "element, x);\n    double total = (double)density_%s_here("
                 "(const struct state *)state, &gbm_alone, element);\n    "
                 "set_%s(state, element, before);\n    free(before);\n    "
-                "return total;\n}\n#endif\n\n",
+                "return total;\n}\n",
                 s->name, s->name, s->name, s->name, s->name, s->name);
+}
+
+/* A vector or matrix node by slices along its axes or, where it would leave
+ * its support, along lines on which a second cell follows the first. */
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    const struct family *f = s->family;
+    text_printf(out,
+                "/* %s    %s\n * No closed form: slice sampling, component by "
+                "component%s. */\n"
+                "struct conditional_%s {\n    const struct state *s;\n    "
+                "const struct gbm_team *team;\n    long long element;\n    "
+                "int place, other; /* components, from 0 */\n    real total; "
+                "/* of both */\n};\n\n",
+                f->text, text_place_in_comment(c, f->span),
+                sampler_companion(s) == COMPANION_SUM
+                    ? ", the mass of two exchanged"
+                    : "",
+                s->name);
+    emit_component_access(c, out, s);
+    emit_component_moved(out, s);
+    emit_component_density(c, out, s);
+    emit_update(c, out, s);
+    text_append(out, "#ifndef __CUDACC__\n");
+    sampler_emit_vector_access(c, out, s, f->nslices == 2);
+    emit_log_density(out, s);
+    text_append(out, "#endif\n\n");
 }
 
 static const char *explain_components(struct compiler *c, const struct step *s)
