@@ -199,6 +199,13 @@ static void add_option(struct options *o, int program, const char *option)
     o->lists[program][o->n[program]++] = option;
 }
 
+/* To each part that has kernels of the model. */
+static void add_to_parts(struct options *o, const char *option)
+{
+    for (int i = 0; i < CUDA_PARTS; i++)
+        add_option(o, i, option);
+}
+
 enum { ROWS_THREADS = 256 }; /* that keep a multiprocessor busy */
 
 /* How many rows a thread has: two share what it reads, if that leaves threads
@@ -277,8 +284,53 @@ static void add_recalls(struct cuda *c, struct options *o)
             continue;
         snprintf(o->recalls[k], sizeof o->recalls[k], "-DGBM_RECALL_%s",
                  c->in->model->steps[k].name);
-        for (int i = 0; i < CUDA_PARTS; i++)
-            add_option(o, i, o->recalls[k]);
+        add_to_parts(o, o->recalls[k]);
+    }
+}
+
+/* What the fixed kernels have. */
+static void add_fixed(struct cuda *c, struct options *o)
+{
+    if (cuda_dense_has(c, false))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
+    if (cuda_dense_tiles(c)) {
+        snprintf(o->tiles, sizeof o->tiles, "-DGBM_DENSE_TILES=%d",
+                 cuda_dense_tiles(c));
+        add_option(o, CUDA_PARTS, o->tiles);
+    }
+    if (cuda_dense_has(c, true))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
+    if (cuda_ladder_has(c))
+        add_option(o, CUDA_PARTS, "-DGBM_HAS_POWERS");
+}
+
+/* What is known of each step. */
+static void add_steps(struct cuda *c, struct options *o)
+{
+    const int64_t beside = 1;
+    for (int k = 0; k < c->in->model->nsteps; k++)
+        if (c->in->model->steps[k].joint && c->in->steps[k].active)
+            add_sizes_of_joint(c, o, k);
+        else if (c->steps[k].beside && !c->chains.lanes)
+            add_sizes(c, o, k, &beside, 1);
+        else if (c->steps[k].by_rows && !c->chains.lanes)
+            add_sizes_of_rows(c, o, k);
+}
+
+/* What is known of whole chains. */
+static void add_chains(struct cuda *c, struct options *o)
+{
+    if (c->pass_chains) {
+        snprintf(o->pass, sizeof o->pass, "-DGBM_PASS_CHAINS=%d",
+                 c->pass_chains);
+        add_to_parts(o, o->pass);
+    }
+    if (c->chains.lanes) {
+        snprintf(o->chains, sizeof o->chains, "-DGBM_CHAINS=%d",
+                 c->chains.lanes);
+        add_option(o, c->chains.kernel.part, o->chains);
+        if (cuda_known(c, o->known, sizeof o->known))
+            add_option(o, c->chains.kernel.part, o->known);
     }
 }
 
@@ -306,50 +358,18 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
         if (c->mixed)
             add_option(o, i, "-DGBM_MIXED");
     }
-    if (cuda_dense_has(c, false))
-        add_option(o, CUDA_PARTS, "-DGBM_HAS_LARGE");
-    if (cuda_dense_tiles(c)) {
-        snprintf(o->tiles, sizeof o->tiles, "-DGBM_DENSE_TILES=%d",
-                 cuda_dense_tiles(c));
-        add_option(o, CUDA_PARTS, o->tiles);
-    }
-    if (cuda_dense_has(c, true))
-        add_option(o, CUDA_PARTS, "-DGBM_HAS_SMALL");
-    if (cuda_ladder_has(c))
-        add_option(o, CUDA_PARTS, "-DGBM_HAS_POWERS");
+    add_fixed(c, o);
     snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d",
              cuda_largest_block(c));
-    for (int i = 0; i < CUDA_PARTS; i++) {
-        add_option(o, i, o->small);
-        add_option(o, i, "-DGBM_CHOSEN");
-    }
-    if (c->pass_chains) {
-        snprintf(o->pass, sizeof o->pass, "-DGBM_PASS_CHAINS=%d",
-                 c->pass_chains);
-        for (int i = 0; i < CUDA_PARTS; i++)
-            add_option(o, i, o->pass);
-    }
-    if (c->chains.lanes) {
-        snprintf(o->chains, sizeof o->chains, "-DGBM_CHAINS=%d",
-                 c->chains.lanes);
-        add_option(o, c->chains.kernel.part, o->chains);
-        if (cuda_known(c, o->known, sizeof o->known))
-            add_option(o, c->chains.kernel.part, o->known);
-    }
+    add_to_parts(o, o->small);
+    add_to_parts(o, "-DGBM_CHOSEN");
+    add_chains(c, o);
     snprintf(o->rows, sizeof o->rows, "-DGBM_ROWS=%d", rows_of_thread(c));
-    for (int i = 0; i < CUDA_PARTS; i++)
-        add_option(o, i, o->rows);
+    add_to_parts(o, o->rows);
     add_recalls(c, o);
     if (c->filter.on)
         add_acts(c, o);
-    const int64_t beside = 1;
-    for (int k = 0; k < c->in->model->nsteps; k++)
-        if (c->in->model->steps[k].joint && c->in->steps[k].active)
-            add_sizes_of_joint(c, o, k);
-        else if (c->steps[k].beside && !c->chains.lanes)
-            add_sizes(c, o, k, &beside, 1);
-        else if (c->steps[k].by_rows && !c->chains.lanes)
-            add_sizes_of_rows(c, o, k);
+    add_steps(c, o);
     for (int i = 0; i < kernels->n; i++) {
         const struct cuda_kernel *k = kernels->list[i];
         snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d,1",

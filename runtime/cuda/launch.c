@@ -1,6 +1,7 @@
 /* launch.c: kernels, the teams of their elements, launches. */
 #include "cuda.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,15 +112,61 @@ enum gbm_status cuda_find(struct cuda *c, CUmodule module,
 
 /* A kernel that no model changes. */
 struct fixed {
-    struct cuda_kernel *kernel;
+    size_t at; /* in struct cuda_fixed */
     const char *name;
+};
+#define FIXED(kernel) .at = offsetof(struct cuda_fixed, kernel), .name = #kernel
+
+static const struct fixed all_kernels[] = {
+    {FIXED(sweep_done)},     {FIXED(keep_done)},     {FIXED(chains_done)},
+    {FIXED(gather)},         {FIXED(add_densities)}, {FIXED(welford)},
+    {FIXED(count_values)},   {FIXED(index_count)},   {FIXED(index_scan)},
+    {FIXED(index_place)},    {FIXED(dense_fold)},    {FIXED(dense_add)},
+    {FIXED(dense_multiply)},
+};
+
+static const struct fixed large_kernels[] = {
+    {FIXED(dense_scale_rows)},     {FIXED(dense_mirror)},
+    {FIXED(dense_form)},           {FIXED(dense_potential)},
+    {FIXED(dense_hold_potential)}, {FIXED(dense_hold_precision)},
+    {FIXED(dense_rescue)},         {FIXED(dense_add_normals)},
+    {FIXED(dense_to_state)},       {FIXED(wide_scale)},
+    {FIXED(wide_prior)},           {FIXED(wide_residual)},
+    {FIXED(wide_identity)},        {FIXED(wide_finish)},
+};
+
+static const struct fixed tiles_kernels[] = {
+    {FIXED(tiles_factor)},
+    {FIXED(tiles_draw)},
+};
+
+static const struct fixed small_kernels[] = {
+    {FIXED(small_gram)},
+    {FIXED(small_fold)},
+    {FIXED(small_draw)},
+};
+
+static const struct fixed ladder_kernels[] = {
+    {FIXED(ladder_powers)}, {FIXED(ladder_logliks)}, {FIXED(ladder_prior)},
+    {FIXED(ladder_pick)},   {FIXED(ladder_count)},   {FIXED(ladder_swap)},
+    {FIXED(ladder_trips)},  {FIXED(particles_copy)}, {FIXED(particles_average)},
+};
+
+static const struct fixed filter_kernels[] = {
+    {FIXED(filter_begin)},   {FIXED(filter_most)},   {FIXED(filter_weigh)},
+    {FIXED(filter_norm)},    {FIXED(filter_take)},   {FIXED(filter_number)},
+    {FIXED(filter_descend)}, {FIXED(filter_copy)},   {FIXED(filter_spread)},
+    {FIXED(filter_fetch)},   {FIXED(filter_digit)},  {FIXED(filter_tell)},
+    {FIXED(filter_trace)},   {FIXED(filter_gather)}, {FIXED(filter_squares)},
+    {FIXED(filter_paths)},   {FIXED(filter_keep)},
 };
 
 static enum gbm_status find_each(struct cuda *c, const struct fixed *list,
                                  size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct cuda_kernel *k = list[i].kernel;
+        struct cuda_kernel *k =
+            (struct cuda_kernel *)((char *)&c->fixed + list[i].at);
         snprintf(k->name, sizeof k->name, "%s", list[i].name);
         k->lanes = 1;
         k->block = 256;
@@ -127,92 +174,21 @@ static enum gbm_status find_each(struct cuda *c, const struct fixed *list,
     }
     return GBM_OK;
 }
+#define FIND_EACH(c, list) TRY(find_each(c, list, sizeof list / sizeof *list))
 
 enum gbm_status cuda_find_fixed(struct cuda *c)
 {
-    struct cuda_fixed *f = &c->fixed;
-    const struct fixed all[] = {
-        {&f->sweep_done, "sweep_done"},
-        {&f->keep_done, "keep_done"},
-        {&f->chains_done, "chains_done"},
-        {&f->gather, "gather"},
-        {&f->add_densities, "add_densities"},
-        {&f->welford, "welford"},
-        {&f->count_values, "count_values"},
-        {&f->index_count, "index_count"},
-        {&f->index_scan, "index_scan"},
-        {&f->index_place, "index_place"},
-        {&f->dense_fold, "dense_fold"},
-        {&f->dense_add, "dense_add"},
-        {&f->dense_multiply, "dense_multiply"},
-    };
-    const struct fixed large[] = {
-        {&f->dense_scale_rows, "dense_scale_rows"},
-        {&f->dense_mirror, "dense_mirror"},
-        {&f->dense_form, "dense_form"},
-        {&f->dense_potential, "dense_potential"},
-        {&f->dense_hold_potential, "dense_hold_potential"},
-        {&f->dense_hold_precision, "dense_hold_precision"},
-        {&f->dense_rescue, "dense_rescue"},
-        {&f->dense_add_normals, "dense_add_normals"},
-        {&f->dense_to_state, "dense_to_state"},
-        {&f->wide_scale, "wide_scale"},
-        {&f->wide_prior, "wide_prior"},
-        {&f->wide_residual, "wide_residual"},
-        {&f->wide_identity, "wide_identity"},
-        {&f->wide_finish, "wide_finish"},
-    };
-    const struct fixed tiles[] = {
-        {&f->tiles_factor, "tiles_factor"},
-        {&f->tiles_draw, "tiles_draw"},
-    };
-    const struct fixed small[] = {
-        {&f->small_gram, "small_gram"},
-        {&f->small_fold, "small_fold"},
-        {&f->small_draw, "small_draw"},
-    };
-    const struct fixed ladder[] = {
-        {&f->ladder_powers, "ladder_powers"},
-        {&f->ladder_logliks, "ladder_logliks"},
-        {&f->ladder_prior, "ladder_prior"},
-        {&f->ladder_pick, "ladder_pick"},
-        {&f->ladder_count, "ladder_count"},
-        {&f->ladder_swap, "ladder_swap"},
-        {&f->ladder_trips, "ladder_trips"},
-        {&f->particles_copy, "particles_copy"},
-        {&f->particles_average, "particles_average"},
-    };
-    const struct fixed filter[] = {
-        {&f->filter_begin, "filter_begin"},
-        {&f->filter_most, "filter_most"},
-        {&f->filter_weigh, "filter_weigh"},
-        {&f->filter_norm, "filter_norm"},
-        {&f->filter_take, "filter_take"},
-        {&f->filter_number, "filter_number"},
-        {&f->filter_descend, "filter_descend"},
-        {&f->filter_copy, "filter_copy"},
-        {&f->filter_spread, "filter_spread"},
-        {&f->filter_fetch, "filter_fetch"},
-        {&f->filter_digit, "filter_digit"},
-        {&f->filter_tell, "filter_tell"},
-        {&f->filter_trace, "filter_trace"},
-        {&f->filter_gather, "filter_gather"},
-        {&f->filter_squares, "filter_squares"},
-        {&f->filter_paths, "filter_paths"},
-        {&f->filter_keep, "filter_keep"},
-    };
-
-    TRY(find_each(c, all, sizeof all / sizeof *all));
+    FIND_EACH(c, all_kernels);
     if (cuda_dense_has(c, false))
-        TRY(find_each(c, large, sizeof large / sizeof *large));
+        FIND_EACH(c, large_kernels);
     if (cuda_dense_tiles(c))
-        TRY(find_each(c, tiles, sizeof tiles / sizeof *tiles));
+        FIND_EACH(c, tiles_kernels);
     if (cuda_dense_has(c, true))
-        TRY(find_each(c, small, sizeof small / sizeof *small));
+        FIND_EACH(c, small_kernels);
     if (cuda_ladder_has(c))
-        TRY(find_each(c, ladder, sizeof ladder / sizeof *ladder));
+        FIND_EACH(c, ladder_kernels);
     if (c->filter.on)
-        TRY(find_each(c, filter, sizeof filter / sizeof *filter));
+        FIND_EACH(c, filter_kernels);
     return GBM_OK;
 }
 

@@ -209,6 +209,45 @@ done:
     return s;
 }
 
+/* colours[e]: the least that none of its neighbours has; used: a cell for each
+ * colour and one more. Returns how many there are. */
+static int colour_greedily(const struct graph *g, const struct rt_step *step,
+                           int *colours, int64_t *used)
+{
+    int ncolours = 1;
+    for (int64_t i = 0; i < g->n; i++)
+        colours[i] = -1;
+    for (int64_t i = 0; i <= g->n; i++)
+        used[i] = -1; /* last vertex that saw it */
+    for (int64_t k = 0; k < step->count; k++) {
+        int64_t e = step->elements ? step->elements[k] : k;
+        int c = 0;
+        for (int64_t i = g->start[e]; i < g->start[e + 1]; i++)
+            if (colours[g->neighbour[i]] >= 0)
+                used[colours[g->neighbour[i]]] = e;
+        while (used[c] == e)
+            c++;
+        colours[e] = c;
+        if (c + 1 > ncolours)
+            ncolours = c + 1;
+    }
+    return ncolours;
+}
+
+/* The step's elements by colour; starts: [ncolours + 2], 0. */
+static void sort_by_colour(const struct rt_step *step, const int *colours,
+                           int ncolours, int64_t *starts, int *sorted)
+{
+    for (int64_t k = 0; k < step->count; k++)
+        starts[colours[step->elements ? step->elements[k] : k] + 2]++;
+    for (int c = 0; c < ncolours; c++)
+        starts[c + 2] += starts[c + 1];
+    for (int64_t k = 0; k < step->count; k++) {
+        int e = step->elements ? step->elements[k] : (int)k;
+        sorted[starts[colours[e] + 1]++] = e;
+    }
+}
+
 /* Greedy colouring in the order of the elements. Sorts the list by colour. */
 static enum gbm_status colour(struct rt *rt, const struct rt_instance *in,
                               const struct gbm_step *step, const void *state,
@@ -223,40 +262,17 @@ static enum gbm_status colour(struct rt *rt, const struct rt_instance *in,
     }
     size_t n = (size_t)(g.n ? g.n : 1);
     int *colours = malloc(n * sizeof *colours);
-    int64_t *used =
-        malloc((n + 1) * sizeof *used); /* last vertex that saw it */
+    int64_t *used = malloc((n + 1) * sizeof *used);
     int *sorted = malloc((size_t)(out->count ? out->count : 1) * sizeof(int));
     int64_t *starts = NULL;
-    int ncolours = 1;
+    int ncolours;
     if (!colours || !used || !sorted)
         goto no_memory;
-    for (size_t i = 0; i < n; i++)
-        colours[i] = -1;
-    for (size_t i = 0; i <= n; i++)
-        used[i] = -1;
-    for (int64_t k = 0; k < out->count; k++) {
-        int64_t e = out->elements ? out->elements[k] : k;
-        int c = 0;
-        for (int64_t i = g.start[e]; i < g.start[e + 1]; i++)
-            if (colours[g.neighbour[i]] >= 0)
-                used[colours[g.neighbour[i]]] = e;
-        while (used[c] == e)
-            c++;
-        colours[e] = c;
-        if (c + 1 > ncolours)
-            ncolours = c + 1;
-    }
+    ncolours = colour_greedily(&g, out, colours, used);
     starts = calloc((size_t)ncolours + 2, sizeof *starts);
     if (!starts)
         goto no_memory;
-    for (int64_t k = 0; k < out->count; k++)
-        starts[colours[out->elements ? out->elements[k] : k] + 2]++;
-    for (int c = 0; c < ncolours; c++)
-        starts[c + 2] += starts[c + 1];
-    for (int64_t k = 0; k < out->count; k++) {
-        int e = out->elements ? out->elements[k] : (int)k;
-        sorted[starts[colours[e] + 1]++] = e;
-    }
+    sort_by_colour(out, colours, ncolours, starts, sorted);
     free(out->colour);
     out->colour = starts;
     out->ncolours = ncolours;
