@@ -612,7 +612,26 @@ GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
-#ifdef GBM_CHAINS
+#if defined GBM_FILTER
+#include "filter_cuda.h"
+GBM_FN double act_of_particle(const struct state *s, struct gbm_rng *rng,
+    int code, long long element)
+{
+    const struct gbm_team alone = {0, 1};
+    switch (code) {
+    GBM_ACT_DRAW(0, simulate_a_v)
+    GBM_ACT_WEIGH(0, logdensity_a_v)
+    GBM_ACT_DRAW(1, simulate_b_v)
+    GBM_ACT_WEIGH(1, logdensity_b_v)
+    GBM_ACT_DRAW(2, simulate_theta_v)
+    GBM_ACT_WEIGH(2, logdensity_theta_v)
+    GBM_ACT_DRAW(3, simulate_x_v)
+    GBM_ACT_WEIGH(3, logdensity_x_v)
+    }
+    return 0;
+}
+GBM_KERNEL_FILTER
+#elif defined GBM_CHAINS
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {

@@ -2332,7 +2332,36 @@ GBM_FN void update_x_v(const struct state *s, struct gbm_rng *rng,
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
-#ifdef GBM_CHAINS
+#if defined GBM_FILTER
+#include "filter_cuda.h"
+GBM_FN double act_of_particle(const struct state *s, struct gbm_rng *rng,
+    int code, long long element)
+{
+    const struct gbm_team alone = {0, 1};
+    switch (code) {
+    GBM_ACT_DRAW(0, simulate_pi_v)
+    GBM_ACT_WEIGH(0, logdensity_pi_v)
+    GBM_ACT_DRAW(1, simulate_mu_v)
+    GBM_ACT_WEIGH(1, logdensity_mu_v)
+    GBM_ACT_DRAW(2, simulate_Q_v)
+    GBM_ACT_WEIGH(2, logdensity_Q_v)
+    GBM_ACT_DRAW(3, simulate_z_v)
+    GBM_ACT_WEIGH(3, logdensity_z_v)
+    GBM_ACT_DRAW(4, simulate_x_v)
+    GBM_ACT_WEIGH(4, logdensity_x_v)
+    GBM_ACT_DERIVE(5, derive_table_1_v)
+    GBM_ACT_DERIVE(6, derive_table_2_v)
+    GBM_ACT_DERIVE(7, derive_table_3_v)
+    GBM_ACT_DERIVE(8, derive_table_4_v)
+    GBM_ACT_DERIVE(9, derive_table_5_v)
+    GBM_ACT_DERIVE(10, derive_table_6_v)
+    GBM_ACT_DERIVE(11, derive_table_7_v)
+    GBM_ACT_DERIVE(12, derive_table_8_v)
+    }
+    return 0;
+}
+GBM_KERNEL_FILTER
+#elif defined GBM_CHAINS
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {

@@ -698,7 +698,23 @@ GBM_FN void update_y_v(const struct state *s, struct gbm_rng *rng,
 
 #ifdef __CUDACC__
 #include "skeleton_cuda.h"
-#ifdef GBM_CHAINS
+#if defined GBM_FILTER
+#include "filter_cuda.h"
+GBM_FN double act_of_particle(const struct state *s, struct gbm_rng *rng,
+    int code, long long element)
+{
+    const struct gbm_team alone = {0, 1};
+    switch (code) {
+    GBM_ACT_DRAW(0, simulate_beta_v)
+    GBM_ACT_WEIGH(0, logdensity_beta_v)
+    GBM_ACT_DRAW(1, simulate_y_v)
+    GBM_ACT_WEIGH(1, logdensity_y_v)
+    GBM_ACT_WEIGH(2, logdensity_y_z_v)
+    }
+    return 0;
+}
+GBM_KERNEL_FILTER
+#elif defined GBM_CHAINS
 #include "chains_cuda.h"
 GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
 {
