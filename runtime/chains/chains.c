@@ -21,8 +21,8 @@ static void check_numbers(struct rt_chains *r, bool adapting, int kept,
     struct rt_nan bad;
     char name[256];
     int64_t sweep = r->sweep;
-    if (!adapting &&
-        rt_nan_in_draws(&r->in, &r->draws, kept, r->draws.kept, &bad)) {
+    if (!adapting && rt_nan_in_draws(&r->in, &r->draws, kept, r->draws.kept,
+                                     rt->threads, &bad)) {
         r->draws.kept = bad.draw;
         sweep = rt->options.warmup + (int64_t)(bad.draw + 1) * rt->options.thin;
     } else {

@@ -74,7 +74,7 @@ static void report_nan(struct rt_chains *r)
 {
     struct rt_nan first;
     char name[256];
-    int64_t n = rt_nan_forward(&r->in, &r->draws, &first);
+    int64_t n = rt_nan_forward(&r->in, &r->draws, r->rt->threads, &first);
     if (n == 0)
         return;
     rt_nan_name(&r->in, &first, name, sizeof name);

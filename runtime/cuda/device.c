@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RING_BYTES ((int64_t)16 << 20) /* most for half a ring */
-#define STATE_BYTES 32000              /* most that a kernel takes */
+/* Most for half a ring: the last one of a block is copied by the host when the
+ * device has nothing left to do. */
+#define RING_BYTES ((int64_t)4 << 20)
+#define STATE_BYTES 32000 /* most that a kernel takes */
 
 /* ---- open ---- */
 

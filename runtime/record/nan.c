@@ -56,6 +56,8 @@ bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out)
     return false;
 }
 
+enum { MANY = 1 << 16 }; /* numbers that are read by several threads */
+
 /* Is any of n numbers NaN? Without a branch, so that vectors are compared. */
 static bool any_nan(const double *x, int64_t n)
 {
@@ -66,13 +68,19 @@ static bool any_nan(const double *x, int64_t n)
     return found > 0;
 }
 
-static bool any_nan_drawn(const struct gbm_draws *draws, int from, int to)
+/* By all threads, as a device may have made the draws in less time than one
+ * thread takes to read them. */
+static bool any_nan_drawn(const struct gbm_draws *draws, int from, int to,
+                          int threads)
 {
+    const int64_t each = (int64_t)(to - from) * draws->width;
+    bool found = false;
+#pragma omp parallel for num_threads(threads)                                  \
+    reduction(||                                                               \
+              : found) if (each * draws->chains > MANY)
     for (int chain = 0; chain < draws->chains; chain++)
-        if (any_nan(gbm_draws_record(draws, chain, from),
-                    (to - from) * draws->width))
-            return true;
-    return false;
+        found = found || any_nan(gbm_draws_record(draws, chain, from), each);
+    return found;
 }
 
 /* Number of draws [from, to) of stochastic nodes that are not a number, the
@@ -80,11 +88,11 @@ static bool any_nan_drawn(const struct gbm_draws *draws, int from, int to)
  * Chain by chain, as draws lie in memory. */
 static int64_t count_nan(const struct rt_instance *in,
                          const struct gbm_draws *draws, int from, int to,
-                         bool sampled, struct rt_nan *out)
+                         bool sampled, int threads, struct rt_nan *out)
 {
     int64_t n = 0;
     out->draw = to;
-    if (!any_nan_drawn(draws, from, to))
+    if (!any_nan_drawn(draws, from, to, threads))
         return 0;
     for (int m = 0; m < in->nmonitors; m++) {
         const struct rt_monitor *monitor = &in->monitors[m];
@@ -115,15 +123,16 @@ static int64_t count_nan(const struct rt_instance *in,
 
 bool rt_nan_in_draws(const struct rt_instance *in,
                      const struct gbm_draws *draws, int from, int to,
-                     struct rt_nan *out)
+                     int threads, struct rt_nan *out)
 {
-    return count_nan(in, draws, from, to, true, out) > 0;
+    return count_nan(in, draws, from, to, true, threads, out) > 0;
 }
 
 int64_t rt_nan_forward(const struct rt_instance *in,
-                       const struct gbm_draws *draws, struct rt_nan *first)
+                       const struct gbm_draws *draws, int threads,
+                       struct rt_nan *first)
 {
-    return count_nan(in, draws, 0, draws->kept, false, first);
+    return count_nan(in, draws, 0, draws->kept, false, threads, first);
 }
 
 void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,

@@ -30,11 +30,12 @@ struct rt_nan {
 bool rt_nan_in_state(const struct rt_instance *in, struct rt_nan *out);
 bool rt_nan_in_draws(const struct rt_instance *in,
                      const struct gbm_draws *draws, int from, int to,
-                     struct rt_nan *out);
+                     int threads, struct rt_nan *out);
 /* How many draws of stochastic nodes are not a number: after a run that did not
  * end for one, those that are drawn forward. */
 int64_t rt_nan_forward(const struct rt_instance *in,
-                       const struct gbm_draws *draws, struct rt_nan *first);
+                       const struct gbm_draws *draws, int threads,
+                       struct rt_nan *first);
 /* Writes the cell's name: "theta[3]". */
 void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,
                  char *out, size_t capacity);
