@@ -580,6 +580,8 @@ enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
 /* ---- device.c ---- */
 
 /* ---- plan.c ---- */
+/* Fewest lanes of a step that is a small joint block; 0: it is none. */
+int cuda_joint_lanes(const struct cuda *c, int step);
 /* After the host's state is bound: lanes hang on extents. */
 enum gbm_status cuda_plan(struct cuda *c);
 

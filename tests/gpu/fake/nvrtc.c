@@ -93,6 +93,20 @@ static void tell(const char *what, const char *level)
     fclose(file);
 }
 
+/* To the end of the file GBM_FAKE_OPTIONS, if it is set: what is defined. */
+static void tell_options(int n, const char *const *options)
+{
+    const char *path = getenv("GBM_FAKE_OPTIONS");
+    FILE *file = path ? fopen(path, "a") : NULL;
+
+    if (!file)
+        return;
+    for (int i = 0; i < n; i++)
+        if (strncmp(options[i], "-D", 2) == 0)
+            fprintf(file, "%s\n", options[i]);
+    fclose(file);
+}
+
 static pid_t first_process;
 __attribute__((constructor)) static void note_process(void)
 {
@@ -116,6 +130,7 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n,
         if (strncmp(options[i], word, strlen(word)) == 0)
             level = options[i] + strlen(word);
     tell("begin", level);
+    tell_options(n, options);
     /* GBM_FAKE_DIES=LEVEL: processes that were forked break down at it */
     const char *dies = getenv("GBM_FAKE_DIES");
     if (dies && strcmp(dies, level) == 0 && getpid() != first_process)
