@@ -2,7 +2,7 @@
  *     (1 / (2 pi^2)) sum_k g_k / ((k - 1/2)^2 + z^2 / (4 pi^2)),
  * g_k gamma of shape n and rate 1.
  *
- * n of 1 to 4: a sum of n draws of PG(1, z) by the alternating series of
+ * n of 1 to 3: a sum of n draws of PG(1, z) by the alternating series of
  * Devroye, as in Polson, Scott and Windle, "Bayesian inference for logistic
  * models using Polya-Gamma latent variables" (JASA 108, 2013); exact. Other n:
  * the sum itself, whose terms beyond the first few are replaced by a shifted
@@ -150,18 +150,18 @@ GBM_FN real gbm_pg_mean(real z)
 
 /* How many of the terms are drawn. Beyond m of them the fourth cumulant is off
  * by about 0.14 n / m^7, to be compared with the square of the variance, which
- * is at least n w^2, w the first weight: the more n the fewer. Below 5 the
- * cumulants behind it count, too. */
+ * is at least n w^2, w the first weight: the more n the fewer. Where n is small
+ * the cumulants behind it count, too. */
 #define GBM_PG_FEW REAL_C(6e6)
 GBM_FN int gbm_pg_terms(real n, real w, int most)
 {
     const real one = n * (w * w) * (w * w);
-    if (n < 5)
+    if (n < 4)
         return most;
     for (int m = 1; m < most; m++) {
         const real square = (real)m * (real)m;
         if (square * square * square * (real)m * one >= GBM_PG_FEW)
-            return m;
+            return n < 5 ? m + 1 : m;
     }
     return most;
 }
@@ -221,7 +221,7 @@ GBM_FN real gbm_draw_polya_gamma(struct gbm_rng *rng, real n, real z)
     if (!(n > 0) || z != z)
         return n == 0 ? 0 : GBM_NAN;
     z = real_fabs(z);
-    if (n <= 4 && n == real_floor(n))
+    if (n <= 3 && n == real_floor(n))
         return gbm_pg_whole(rng, (int)n, z);
     return gbm_pg_sum(rng, n, z);
 }
