@@ -589,7 +589,8 @@ def array_in_matrix(s, g):
     """A vector of unknowns is a row or a column of a matrix, or shifted by
     one."""
     arrays = sorted(n for n in s.defined() - set(s.data)
-                    if len(s.extents(n) or ()) == 1 and plain_places(s, n))
+                    if len(s.extents(n) or ()) == 1 and plain_places(s, n) and
+                    not s.in_data_block(n))
     found = pick(g, arrays)
     if not found:
         return None
@@ -634,7 +635,8 @@ CLASHES = "real rng state sweep chain sum_ lp seed n1 total x1 theta_ T1".split(
 
 def renamed(s, g):
     """Another name, which generated C may have as well."""
-    found = pick(g, sorted(s.defined() - set(s.data)))
+    found = pick(g, sorted(n for n in s.defined() - set(s.data)
+                           if not s.in_data_block(n)))
     new = pick(g, [n for n in CLASHES if n not in syntax.all_names(s.model) and
                    n not in {t.name for _, t in s.loops()}])
     if not found or not new:
@@ -826,7 +828,7 @@ def dead_node(s, g):
     new = s.fresh("idle")
     left = ("index", new, r.left[2]) if r.left[0] == "index" else name(new)
     value = pick(g, (call("dnorm", r.left, num(1)),
-                     call("dexp", call("exp", r.left))))
+                     call("dexp", op("+", ONE, op("*", r.left, r.left)))))
     return s.with_statements(path, (r, Relation(left, True, value)), added=True,
                              made=s.made + (new,))
 
