@@ -472,10 +472,13 @@ NEVER_ZERO = ("dgamma", "gamma", "dbeta", "beta", "dlnorm", "lognormal",
 LARGEST_LATENT, LARGEST = 45, 120
 
 
-def attempt(generator, bugs_only):
+def attempt(generator, bugs_only, later=False):
     b = Builder(generator, bugs_only)
-    for _ in range(b.between(3, 7)):
-        maker = b.weighted(makers.MAKERS)
+    pieces = [makers.MAKERS] * (b.between(1, 4) if later else b.between(3, 7))
+    if later:
+        pieces.insert(b.between(0, len(pieces)), makers.LATER)
+    for piece in pieces:
+        maker = b.weighted(piece)
         b.feature(maker.__name__.replace("_", " "))
         maker(b)
     if not any(n in b.world.places for n in b.observed_always) and \
@@ -544,7 +547,8 @@ def generate(seed, bugs_only=False):
         generator = np.random.Generator(np.random.PCG64([seed, k]))
         try:
             with np.errstate(all="ignore"):
-                model, data, features, b = attempt(generator, bugs_only)
+                model, data, features, b = attempt(
+                    generator, bugs_only, makers.has_later(seed))
         except (Retry, Impossible, NotReady):
             continue
         bugs = not b.modern and not b.before and not b.beyond_jags
