@@ -64,7 +64,7 @@ status 1 ./m --data <(echo '{"N": 4, "adj": [0, 1, 4, 3]}') --quiet
 says 'x\[3\] <- x\[4\] <- x\[3\]'
 
 # second definitions
-printf 'model {\n a ~ dnorm(0, 1)\n a <- 3\n}\n' >c.gbm
+printf 'model {\n a ~ dnorm(0, 1)\n a <- 3 * b\n b ~ dnorm(0, 1)\n}\n' >c.gbm
 status 1 "$GBMC" c.gbm -o c
 says 'c\.gbm:3:2: error: a is defined twice'
 says 'c\.gbm:2:2: note: the first definition is here'
