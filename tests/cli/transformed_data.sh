@@ -54,3 +54,16 @@ model {
 E
 status 1 "$GBMC" twice.gbm -o twice
 says 'z is defined twice'
+
+# not the same loops: not data that the distribution has
+cat >others.gbm <<'M'
+model {
+  for (i in 1:3) { z[i] <- 2 * i }
+  for (i in 1:n) { z[i] ~ dnorm(mu, 1) }
+  mu ~ dnorm(0, 1)
+}
+M
+echo '{"n": 5}' >others.json
+status 0 "$GBMC" -O 0 others.gbm -o others
+status 1 ./others --data others.json --quiet --out others.csv
+says 'z\[1\] is defined twice'
