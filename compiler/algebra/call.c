@@ -154,7 +154,6 @@ symp sym_from_library(struct compiler *c, const struct expr *e, bind_name bind,
     return read_expr(c, e, &r);
 }
 
-/* The argument called `name`, an element of it, or the extent of one. */
 symp sym_bind_argument(struct compiler *c, const char *name, int nargs,
                        const symp *args, void *context)
 {

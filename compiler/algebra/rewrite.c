@@ -166,8 +166,6 @@ static void push_factors(struct compiler *c, struct list *out, symp e)
         push_factors(c, out, e->args[i]);
 }
 
-/* The a == b of f = (a == b) * *times, also if f is ifelse(a == b, *times, 0);
- * NULL if it is neither. */
 symp sym_equality_in(struct compiler *c, symp f, symp *times)
 {
     const bool where = f->kind == SYM_SELECT && sym_is(f->args[2], 0);

@@ -193,7 +193,6 @@ bool sym_is_whole(symp e)
            fabs(e->number) < 1e6;
 }
 
-/* Whether e is 0 or 1. */
 bool sym_is_condition(symp e)
 {
     static const char *const names[] = {

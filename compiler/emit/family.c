@@ -159,8 +159,6 @@ static const char *child_is_seen(struct emitter *e, symp x)
         emit_expr(e, sym_seen(e->c, x->var, x->nargs, x->args)));
 }
 
-/* Near the mean where the library states one, else a draw; inside the support,
- * the truncation, and what `confine` and the children's supports leave. */
 /* The bounds of a start: what the factor says, and children that are built. */
 static void emit_start_bounds(struct emitter *e, const struct factor *g,
                               const struct step *step)
@@ -216,6 +214,8 @@ static void emit_real_start(struct emitter *e, const struct family *f,
     }
 }
 
+/* Near the mean where the library states one, else a draw; inside the support,
+ * the truncation, and what `confine` and the children's supports leave. */
 static void emit_start(struct compiler *c, struct text *out,
                        const struct family *f, const struct step *step)
 {

@@ -149,7 +149,6 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
 
 static void emit_bounds(struct emitter *e, const struct step *s)
 {
-    struct compiler *c = e->c;
     const char *low =
         s->support.lower ? emit_expr(e, s->support.lower) : "-GBM_INF";
     emit_line(e, "gbm_total lower = %s;", low);
@@ -173,11 +172,8 @@ static void emit_bounds(struct emitter *e, const struct step *s)
                       b->is_lower ? "max" : "min",
                       b->is_lower ? "lower" : "upper");
     }
-    (void)c;
 }
 
-/* With a predictor, predicted_: its value is an argument. Returns whether lanes
- * have loops to share. */
 /* The coefficients' sums: what lanes share comes first, and is added up. */
 static void emit_all_sums(struct emitter *e, const struct step *s)
 {
@@ -209,6 +205,8 @@ static void emit_all_sums(struct emitter *e, const struct step *s)
         }
 }
 
+/* With a predictor, predicted_: its value is an argument. Returns whether lanes
+ * have loops to share. */
 static bool emit_prepare(struct compiler *c, struct text *out,
                          const struct step *s, symp predictor)
 {

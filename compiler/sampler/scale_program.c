@@ -398,8 +398,6 @@ static void emit_access(struct compiler *c, struct text *out,
     text_append(out, "#endif\n\n");
 }
 
-/* The same of a node that is divided, and of each of a plate: the coordinates
- * are the logarithms of the nodes' sizes; of one that does not move 0. */
 /* A function of the table that looks at each node; reads_x: at its place. */
 struct opposite_function {
     const char *head, *before, *each, *after;
@@ -430,6 +428,9 @@ static void emit_opposite_function(struct text *out, const char *name,
     text_free(&body);
 }
 
+/* What emit_access() writes, of a node that is divided, and of each of a plate:
+ * the coordinates are the logarithms of the nodes' sizes; of one that does not
+ * move 0. */
 static void emit_opposite_access(struct compiler *c, struct text *out,
                                  const struct step *s)
 {
