@@ -19,17 +19,6 @@
 #include "model/model.h"
 #include <string.h>
 
-typedef bool stmt_test(const struct stmt *s, const void *context);
-
-static bool any_stmt(const struct stmt *s, stmt_test *test, const void *context)
-{
-    for (; s; s = s->next)
-        if (test(s, context) ||
-            (s->kind == STMT_FOR && any_stmt(s->body, test, context)))
-            return true;
-    return false;
-}
-
 static int count_reads(const struct expr *e, const char *name)
 {
     int n = e && e->kind == EXPR_NAME && e->name == name;
@@ -52,18 +41,6 @@ static bool reads_name(const struct stmt *s, const void *name)
     return count_in_stmt(s, name) > 0;
 }
 
-static bool same_expr(const struct expr *a, const struct expr *b)
-{
-    if (a->kind != b->kind || a->nargs != b->nargs || a->name != b->name ||
-        (a->kind == EXPR_NUM && a->number < b->number) ||
-        (a->kind == EXPR_NUM && a->number > b->number))
-        return false;
-    for (int i = 0; i < a->nargs; i++)
-        if (!same_expr(a->args[i], b->args[i]))
-            return false;
-    return true;
-}
-
 static bool is_call(const struct expr *e, const char *name, int nargs)
 {
     return e->kind == EXPR_CALL && e->nargs == nargs && !strcmp(e->name, name);
@@ -84,7 +61,7 @@ struct pair {
 static int sign_in_sum(const struct expr *e, const struct expr *r)
 {
     if (e->kind == EXPR_NAME)
-        return same_expr(e, r);
+        return expr_same(e, r);
     bool difference = is_call(e, "-", 2);
     if (!difference && !is_call(e, "+", 2))
         return 0;
@@ -161,7 +138,7 @@ static bool draws(const struct stmt *s, const void *name)
 
 static bool reads_random(const struct program *p, const struct expr *e)
 {
-    if (e->kind == EXPR_NAME && any_stmt(p->model, draws, e->name))
+    if (e->kind == EXPR_NAME && syntax_any_statement(p->model, draws, e->name))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (reads_random(p, e->args[i]))
@@ -192,13 +169,8 @@ static bool needs_innovation(const struct stmt *s, const void *context)
     if (!count_in_stmt(s, r))
         return false;
     return s->kind != STMT_DETERMINISTIC ||
-           any_stmt(k->program->model, reads_name, s->lhs->name) ||
-           any_stmt(k->program->data, reads_name, s->lhs->name);
-}
-
-static bool defines(const struct stmt *s, const void *name)
-{
-    return s->kind != STMT_FOR && s->lhs->name == name;
+           syntax_any_statement(k->program->model, reads_name, s->lhs->name) ||
+           syntax_any_statement(k->program->data, reads_name, s->lhs->name);
 }
 
 /* Whether the user says what one of them is, or how it is drawn. */
@@ -215,7 +187,7 @@ static bool is_declared(const struct pair *k)
             for (int j = 0; j < s->ntargets; j++)
                 if (s->targets[j]->name == names[i])
                     return true;
-        if (any_stmt(k->program->data, defines, names[i]))
+        if (syntax_any_statement(k->program->data, syntax_defines, names[i]))
             return true;
     }
     return false;
@@ -228,7 +200,7 @@ static bool is_declared(const struct pair *k)
 static struct expr *replaced(struct compiler *c, struct expr *e,
                              const struct expr *from, struct expr *to)
 {
-    if (same_expr(e, from))
+    if (expr_same(e, from))
         return to;
     if (!count_reads(e, from->name))
         return e;
@@ -248,9 +220,9 @@ static struct expr *without(struct compiler *c, const struct expr *sum,
                             const struct expr *r)
 {
     struct expr *left = sum->args[0], *right = sum->args[1];
-    if (same_expr(right, r))
+    if (expr_same(right, r))
         return left;
-    if (same_expr(left, r))
+    if (expr_same(left, r))
         return is_call(sum, "+", 2) ? right
                                     : expr_call(c, "neg", sum->span, 1, right);
     bool first = count_reads(left, r->name) > 0;
@@ -292,8 +264,8 @@ static bool may_exchange(const struct pair *k)
 {
     const struct stmt *list = k->program->model;
     return k->mean >= 0 && forms_match(k) &&
-           any_stmt(list, draws_first_state, k) &&
-           !any_stmt(list, needs_innovation, k) && !is_declared(k);
+           syntax_any_statement(list, draws_first_state, k) &&
+           !syntax_any_statement(list, needs_innovation, k) && !is_declared(k);
 }
 
 /* ---- innovations in a loop of their own ------------------------------------
@@ -323,7 +295,7 @@ static bool is_shifted(const struct expr *a, const struct expr *b, double shift)
     const struct expr *from = base_of(a, &in_a), *to = base_of(b, &in_b);
     double d = in_b - in_a - shift;
     return !(d < 0) && !(d > 0) && (!from) == (!to) &&
-           (!from || same_expr(from, to));
+           (!from || expr_same(from, to));
 }
 
 /* The element of `name` in e, which reads it once; or NULL. */
@@ -361,7 +333,7 @@ static struct expr *index_by_shift(const struct stmt *a, const struct stmt *b,
                 return NULL;
             index = mine;
             *at = theirs;
-        } else if (!same_expr(mine, theirs) || count_reads(mine, a->name) ||
+        } else if (!expr_same(mine, theirs) || count_reads(mine, a->name) ||
                    count_reads(mine, b->name)) {
             return NULL;
         }

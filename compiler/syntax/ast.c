@@ -214,6 +214,34 @@ void expr_print(struct text *out, const struct expr *e)
     print(out, e, BIND_LIST);
 }
 
+bool expr_same(const struct expr *a, const struct expr *b)
+{
+    if (a->kind != b->kind || a->nargs != b->nargs || a->name != b->name ||
+        a->bracket != b->bracket ||
+        (a->kind == EXPR_NUM && a->number < b->number) ||
+        (a->kind == EXPR_NUM && a->number > b->number))
+        return false;
+    for (int i = 0; i < a->nargs; i++)
+        if (!expr_same(a->args[i], b->args[i]))
+            return false;
+    return true;
+}
+
+bool syntax_any_statement(const struct stmt *s, statement_test *test,
+                          const void *context)
+{
+    for (; s; s = s->next)
+        if (test(s, context) || (s->kind == STMT_FOR &&
+                                 syntax_any_statement(s->body, test, context)))
+            return true;
+    return false;
+}
+
+bool syntax_defines(const struct stmt *s, const void *name)
+{
+    return s->kind != STMT_FOR && s->lhs->name == name;
+}
+
 /* ---- The whole tree ----------------------------------------------------- */
 
 /* "x[i] ~ dnorm(0, 1) T(0, )" */

@@ -34,17 +34,7 @@ static const struct stmt *read_statement(struct compiler *c, const char *text)
  * or with the same left-hand side, if that has brackets. */
 static bool is_meant(const struct expr *lhs, const struct expr *prior)
 {
-    if (lhs->name != prior->name)
-        return false;
-    if (!prior->bracket)
-        return true;
-    struct text a = {0}, b = {0};
-    expr_print(&a, lhs);
-    expr_print(&b, prior);
-    bool same = strcmp(a.data, b.data) == 0;
-    text_free(&a);
-    text_free(&b);
-    return same;
+    return prior->bracket ? expr_same(lhs, prior) : lhs->name == prior->name;
 }
 
 /* How many statements of a block are meant: all of them take the distribution

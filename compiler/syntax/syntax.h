@@ -160,6 +160,15 @@ struct expr *expr_call(struct compiler *c, const char *name, struct span span,
                        int nargs, ...);
 /* Writes an expression as BUGS text with the fewest brackets. */
 void expr_print(struct text *out, const struct expr *e);
+/* Whether two expressions are written in the same way. */
+bool expr_same(const struct expr *a, const struct expr *b);
+/* Whether the test is true of a statement of the list, or of one in its loops.
+ */
+typedef bool statement_test(const struct stmt *s, const void *context);
+bool syntax_any_statement(const struct stmt *s, statement_test *test,
+                          const void *context);
+/* A test: it defines, or draws, an element of the name, or all. */
+bool syntax_defines(const struct stmt *s, const void *name);
 /* "dgamma(r, lambda)", "ddirch(alpha[K]) over x[K]" */
 void ast_print_entry_head(struct text *out, const struct entry *e);
 /* The same, interned. */

@@ -3,38 +3,16 @@
  * that the statement reads is defined by the model. It is moved to data { }. */
 #include "syntax/syntax.h"
 
-#include <string.h>
-
 /* The loops around a statement, innermost first. */
 struct around {
     const struct stmt *loop;
     const struct around *outer;
 };
 
-static bool any_defines(const struct stmt *s, const char *name)
-{
-    for (; s; s = s->next)
-        if (s->kind == STMT_FOR ? any_defines(s->body, name)
-                                : s->lhs->name == name)
-            return true;
-    return false;
-}
-
-static bool same_text(const struct expr *x, const struct expr *y)
-{
-    struct text a = {0}, b = {0};
-    expr_print(&a, x);
-    expr_print(&b, y);
-    bool same = strcmp(a.data, b.data) == 0;
-    text_free(&a);
-    text_free(&b);
-    return same;
-}
-
 static bool same_loops(const struct around *a, const struct around *b)
 {
     while (a && b && a->loop->name == b->loop->name &&
-           same_text(a->loop->range, b->loop->range)) {
+           expr_same(a->loop->range, b->loop->range)) {
         a = a->outer;
         b = b->outer;
     }
@@ -50,8 +28,8 @@ static bool any_draws(const struct stmt *s, const struct around *at,
         struct around inner = {s, at};
         if (s->kind == STMT_FOR
                 ? any_draws(s->body, &inner, left, loops)
-                : s->kind == STMT_STOCHASTIC && s->lhs->name == left->name &&
-                      same_text(s->lhs, left) && same_loops(at, loops))
+                : s->kind == STMT_STOCHASTIC && expr_same(s->lhs, left) &&
+                      same_loops(at, loops))
             return true;
     }
     return false;
@@ -70,7 +48,7 @@ static bool of_data(const struct stmt *model, const struct around *a,
                     const struct expr *e)
 {
     if (e->kind == EXPR_NAME && !is_index(a, e->name) &&
-        any_defines(model, e->name))
+        syntax_any_statement(model, syntax_defines, e->name))
         return false;
     for (int i = 0; i < e->nargs; i++)
         if (!of_data(model, a, e->args[i]))
@@ -115,19 +93,19 @@ static void look_through(struct compiler *c, struct program *p,
                          struct stmt **at, const struct around *around)
 {
     while (*at) {
-        struct stmt *s = *at;
+        struct stmt *s = *at, *next = s->next;
         bool gone = false;
         if (s->kind == STMT_FOR && s->body) {
             struct around inner = {s, around};
             look_through(c, p, &s->body, &inner);
             gone = !s->body;
-            *at = gone ? s->next : s;
         } else if (transforms(p->model, around, s)) {
-            gone = true;
-            *at = s->next;
             move(c, &p->data, s, around);
+            gone = true;
         }
-        if (!gone)
+        if (gone)
+            *at = next;
+        else
             at = &s->next;
     }
 }
