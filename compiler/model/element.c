@@ -39,10 +39,8 @@ static symp between(struct compiler *c, symp e, symp lower, symp upper)
     return yes;
 }
 
-/* What f's loops must be for its element to be `ref`; false if no subscript
- * tells that of some loop. */
-static bool solve_loops(struct compiler *c, const struct family *f, symp ref,
-                        symp *value)
+bool model_solve_loops(struct compiler *c, const struct family *f, symp ref,
+                       symp *value)
 {
     for (int i = 0; i < f->nloops; i++) {
         value[i] = NULL;
@@ -105,7 +103,7 @@ static bool has_its_form(struct compiler *c, const struct family *f, symp ref)
 symp model_is_element(struct compiler *c, const struct family *f, symp ref)
 {
     symp value[MAX_LOOPS];
-    if (!solve_loops(c, f, ref, value))
+    if (!model_solve_loops(c, f, ref, value))
         return has_its_form(c, f, ref) ? sym_num(c, 1) : NULL;
     symp hit = sym_num(c, 1);
     /* outer loops first: the ends of inner ones may read arrays by them */

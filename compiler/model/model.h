@@ -135,15 +135,15 @@ struct factor {
     /* where it is not 0: lower <= value <= upper, each NULL if open or implied
      * by the data check */
     symp value, lower, upper;
-    symp rule;            /* required of latent parameters; NULL: nothing */
-    bool integer;         /* the support's */
-    bool replaced;        /* by an augmentation: no longer in the joint */
-    struct factor *joint; /* replaced: what stands in its place; or NULL */
-    struct factor *of;    /* stands there: what it replaces; or NULL */
+    symp rule;             /* required of latent parameters; NULL: nothing */
+    bool integer;          /* the support's */
+    bool replaced;         /* by an augmentation: no longer in the joint */
+    struct factor *joint;  /* replaced: what stands in its place; or NULL */
+    struct factor *of;     /* stands there: what it replaces; or NULL */
     struct factor *actual; /* in expectation over a discrete node: what that
                               node's step sees (expected.c); or NULL */
-    bool opaque;          /* observable or array density: never collect */
-    struct var *seen_var; /* leaf: drop the instances where it is not seen */
+    bool opaque;           /* observable or array density: never collect */
+    struct var *seen_var;  /* leaf: drop the instances where it is not seen */
     symp seen_ref;
     struct var *copies; /* how often each row occurs, at the first of its kind;
                            or NULL: see copies.c */
@@ -219,11 +219,11 @@ symp family_expression(struct compiler *c, const struct family *f,
  * an argument, an extent; NULL if it has no such name. */
 symp family_named(struct compiler *c, const struct family *f, const char *name,
                   int nargs, const symp *args);
-/* The same with `at` in the place of a free index. */
 /* log of the probability that the distribution of a continuous scalar gives to
  * (lower, upper), in the loops of the family. NULL: its entry does not say. */
 symp family_log_mass(struct compiler *c, const struct family *f, symp lower,
                      symp upper);
+/* family_expression() with `at` in the place of a free index. */
 symp family_expression_at(struct compiler *c, const struct family *f,
                           const struct expr *e, const char *index, symp at);
 /* The element of the left-hand side at slice places args (1-based). */
@@ -272,6 +272,10 @@ bool model_derived_depends(const struct model *m, const struct var *v,
 /* The condition that ref, to f's variable, is to an element of f; NULL where
  * f's subscripts do not tell, as in X[row[k], col[k]]. */
 symp model_is_element(struct compiler *c, const struct family *f, symp ref);
+/* What f's loops must be for its element to be ref; false if no subscript tells
+ * that of some loop. */
+bool model_solve_loops(struct compiler *c, const struct family *f, symp ref,
+                       symp *value);
 /* e where f's loops have these values. */
 symp model_at_values(struct compiler *c, const struct family *f, symp e,
                      symp const *value);

@@ -319,14 +319,11 @@ static bool same_as_chain(struct compiler *c, const struct rescaled_rows *chain,
 {
     const struct joint_term *t = chain->term;
     for (int i = 0; chain->chain && i < t->nslots; i++) {
-        symp cell = t->slots[i].reference, there = scale;
+        symp cell = t->slots[i].reference, value[MAX_LOOPS];
         if (cell->var != f->var || i == chain->slot)
             continue;
-        for (int d = 0; d < cell->nargs; d++)
-            if (f->lower[d]->kind == SYM_LOOP)
-                there = sym_replace_loop(c, there, f->lower[d]->loop,
-                                         cell->args[d]);
-        if (!sym_same(there, chain->reference))
+        if (!model_solve_loops(c, f, cell, value) ||
+            !sym_same(model_at_values(c, f, scale, value), chain->reference))
             return false;
     }
     return true;
