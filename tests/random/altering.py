@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 import syntax
-from edits import (at_site, call, index, name, num, op, order, pick, replaced)
-from rewriting import REAL, value_sites
+from edits import (REAL, at_site, call, index, name, num, op, order, pick,
+                   replaced, value_sites)
 from syntax import Loop, Relation
 
 ZERO, ONE = num(0), num(1)

@@ -220,6 +220,11 @@ trunc floor ceiling log1pexp max min""".split())
 WHOLE = set("inprod sum mean sd prod".split())
 
 
+# distributions of numbers that are not whole
+REAL = ("dnorm", "normal", "dt", "dgamma", "dbeta", "dunif", "dexp", "dlnorm",
+        "ddexp", "dlogis")
+
+
 def pick(g, options):
     options = list(options)
     return options[int(g.integers(len(options)))] if options else None
@@ -285,3 +290,23 @@ def rename(e, old, new):
     if e == ("name", old):
         return new(())
     return e
+
+
+def value_sites(s, wanted):
+    """(path of a relation, relation, loops, path within its value)."""
+    for path, r, loops in s.each():
+        for site in sites(r.value, lambda e: wanted(e, loops)):
+            if r.random and not site:
+                continue
+            if inside_place(r.value, site):
+                continue
+            yield path, r, loops, site
+
+
+def inside_place(e, site):
+    """Whether a site is within a subscript."""
+    for k in site:
+        if e[0] in ("index", "range"):
+            return True
+        e = syntax.parts(e)[k]
+    return e[0] in ("range", "all", "named")

@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import altering
+import augmenting
 import density
 import labels
 import oracles
+import rearranging
 import rewriting
 import syntax
-from edits import NO, State
+from edits import NO, REAL, State
 from harness import ROOT, Failure, bench_of, plain_kind
 from simulate import World
 from syntax import to_json
@@ -28,7 +30,7 @@ from syntax import to_json
 sys.path.insert(0, os.path.join(ROOT, "tests", "oracle"))
 import oraclelib  # noqa: E402
 
-REWRITINGS = rewriting.EDITS + labels.EDITS
+REWRITINGS = rewriting.EDITS + rearranging.EDITS + augmenting.EDITS + labels.EDITS
 ALTERATIONS = altering.EDITS + labels.CHANGES
 MOST, TRIES = 4, 30  # edits of a model, and tries until one applies
 
@@ -76,7 +78,7 @@ class Varied:
         """Means on record of what has no whole numbers, and is where it was."""
         model = syntax.parse(self.original.text)
         real = {r.left[1] for r in syntax.relations(model.body)
-                if r.random and r.value[1] in rewriting.REAL}
+                if r.random and r.value[1] in REAL}
         return {n: x for n, x in self.state.point.items() if n in real and
                 np.all(np.isfinite(x)) and n in self.state.defined() and
                 not self.state.moved}
