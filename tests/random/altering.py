@@ -7,12 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 import syntax
-from edits import (REAL, at_site, call, index, name, num, op, order, pick,
-                   replaced, value_sites)
+from edits import (ONE, REAL, ZERO, at_site, call, in_loops, index, name, num, op,
+                   order, pick, value_sites, with_part)
 from syntax import Loop, Relation
-
-ZERO, ONE = num(0), num(1)
-
 
 def changed(s, **other):
     return replace(s, same=False, **other)
@@ -105,18 +102,13 @@ def missing_covariate(s, g):
         tau = round(1 / (float(np.var(x)) + 1e-6), 4)
         value = call("dnorm", num(round(float(np.mean(x)), 3)), num(tau or 0.01))
     prior = Relation(index(found, *map(name, loops)), True, value)
-    for k, n in reversed(list(zip(loops, x.shape))):
-        prior = Loop(k, ONE, num(n), (prior,))
-    s = s.with_body(s.model.body + (prior,))
+    s = s.with_body(s.model.body + (in_loops(prior, loops, x.shape),))
     return hole(s, g, found)
 
 
 def latent_index(s, g):
     """Which group some rows are of is unknown."""
-    found = set()
-    for e in s.expressions():
-        for r in index_arrays(s, e):
-            found.add(r)
+    found = {a for e in s.expressions() for a in index_arrays(e)}
     found -= {a for r in s.relations() for p in syntax.parts(r.left)
               for a in syntax.names_in(p)}
     found = [a for a in sorted(found & s.constants()) if s.data[a].ndim == 1 and
@@ -137,13 +129,13 @@ def latent_index(s, g):
     return changed(s.with_data(**{array: x}))
 
 
-def index_arrays(s, e):
+def index_arrays(e):
     if e[0] == "index":
         for p in e[2]:
             if p[0] == "index":
                 yield p[1]
     for p in syntax.parts(e):
-        yield from index_arrays(s, p)
+        yield from index_arrays(p)
 
 
 def censored(s, g):
@@ -413,7 +405,6 @@ def mixture(s, g):
         args[0] = op("+", args[0], op("*", num(wide), which))
     else:
         args[1] = op("/", args[1], op("+", ONE, op("*", num(8), which)))
-    s = s.in_place(path, replace(r, value=call(r.value[1], *args)))
     return changed(s.with_statements(path, (
         replace(r, value=call(r.value[1], *args)),
         Relation(which, True, call("dbern", num(0.2))))))
@@ -457,7 +448,7 @@ def in_predictor(s, g):
         s.constants()) for t in loops if s.data[a].ndim == 1 and s.ends(t) and
         s.ends(t)[1] <= len(s.data[a]) and s.ends(t)[0] >= 1)] + [ONE])
     e = op("+", at_site(r.value, site), op("*", name(new), x))
-    s = s.in_place(path, replace(r, value=replaced(r.value, site, e)))
+    s = with_part(s, path, r, site, e)
     return changed(s.with_body(s.model.body + (Relation(name(new), True, call(
         "dnorm", ZERO, num(4))),)))
 

@@ -5,16 +5,14 @@ not apply."""
 
 from dataclasses import replace
 
-from edits import REAL, call, name, num, op, pick
+from edits import ONE, REAL, TWO, call, cell, num, op, pick, places_of
 from syntax import Relation
-
-ONE, TWO = num(1), num(2)
-
 
 # ------------------------------------------------------------- augmentations
 
 def apart(left, new):
-    return ("index", new, left[2]) if left[0] == "index" else name(new)
+    """Of another name, where `left` stands."""
+    return cell(new, places_of(left))
 
 
 def computed_from(r, new):
@@ -95,9 +93,8 @@ def prediction(s, g):
         return None
     path, r = found
     new = s.fresh("again")
-    left = ("index", new, r.left[2]) if r.left[0] == "index" else name(new)
-    return s.with_statements(path, (r, replace(r, left=left)), added=True,
-                             made=s.made + (new,))
+    again = replace(r, left=apart(r.left, new))
+    return s.with_statements(path, (r, again), added=True, made=s.made + (new,))
 
 
 def dead_node(s, g):
@@ -109,11 +106,10 @@ def dead_node(s, g):
         return None
     path, r, _ = found
     new = s.fresh("idle")
-    left = ("index", new, r.left[2]) if r.left[0] == "index" else name(new)
     value = pick(g, (call("dnorm", r.left, num(1)),
                      call("dexp", op("+", ONE, op("*", r.left, r.left)))))
-    return s.with_statements(path, (r, Relation(left, True, value)), added=True,
-                             made=s.made + (new,))
+    return s.with_statements(path, (r, Relation(apart(r.left, new), True, value)),
+                             added=True, made=s.made + (new,))
 
 
 EDITS = [not_centred, not_centred, as_mixture, prediction, dead_node]

@@ -1,9 +1,10 @@
 """What edits of a model share: a model with its data while edits go on, where
 its statements are, what is known of its names, new names and nodes."""
 
+import functools
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,14 +22,14 @@ NO = (NotReady, Impossible, IndexError, ValueError, TypeError, KeyError,
 @dataclass
 class State:
     """A model while it is edited. `cell` says of a quantity of the original, a
-    name and its subscripts, what it is here, or None where it is no more."""
+    name and its subscripts, what it is here."""
     model: Model
     data: dict
     point: dict  # values of the original's quantities, somewhere in its bulk
     moved: tuple = ()  # of each edit that renames, (name, subscripts) to those
     same: bool = True  # whether the posterior is that of the original
     added: bool = False  # whether the joint density has terms of its own
-    made: tuple = field(default=())  # names that edits made
+    made: tuple = ()  # names that edits made
 
     def cell(self, name, at):
         for f in self.moved:
@@ -84,9 +85,6 @@ class State:
         while f"{base}{k}" in taken:
             k += 1
         return f"{base}{k}"
-
-    def random(self):
-        return {r.left[1] for r in self.relations() if r.random}
 
     def defined(self):
         return {r.left[1] for r in self.relations()}
@@ -162,8 +160,9 @@ class State:
 
     def in_data_block(self, name):
         """Whether an array is of the data {} block, or declared as given."""
-        return name in re.findall(r"[\w.]+", self.model.before) or any(name in syntax.reads(r) | {r.left[1]}
-                   for r in syntax.relations(self.model.data))
+        return name in re.findall(r"[\w.]+", self.model.before) or any(
+            name in syntax.reads(r) | {r.left[1]}
+            for r in syntax.relations(self.model.data))
 
     def is_scalar(self, e, loops):
         """Whether an expression is certainly one number."""
@@ -203,8 +202,7 @@ class State:
                self.number(s.low) is not None for s in around):
             return None
         name = self.fresh(base)
-        left = ("index", name, tuple(("name", s.name) for s in around)) \
-            if around else ("name", name)
+        left = cell(name, [("name", s.name) for s in around])
         new = syntax.Relation(left, False, value)
         at = path[:depth + 1]
         here = next(s for p, s in reducing.places(self.model.body) if p == at)
@@ -260,6 +258,29 @@ def name(x):
     return ("name", x)
 
 
+ZERO, ONE, TWO = num(0), num(1), num(2)
+
+
+def cell(array, places):
+    """An element, or a number's name where there are no places."""
+    return index(array, *places) if places else name(array)
+
+
+def places_of(e):
+    return e[2] if e[0] == "index" else ()
+
+
+def total(terms):
+    return functools.reduce(lambda a, b: op("+", a, b), terms)
+
+
+def in_loops(relation, indices, extents):
+    """A relation for all elements of an array."""
+    for k, n in reversed(list(zip(indices, extents))):
+        relation = Loop(k, ONE, num(n), (relation,))
+    return relation
+
+
 def sites(e, wanted, path=()):
     """Paths of the expressions within one that are wanted."""
     if wanted(e):
@@ -296,11 +317,13 @@ def value_sites(s, wanted):
     """(path of a relation, relation, loops, path within its value)."""
     for path, r, loops in s.each():
         for site in sites(r.value, lambda e: wanted(e, loops)):
-            if r.random and not site:
-                continue
-            if inside_place(r.value, site):
-                continue
-            yield path, r, loops, site
+            if (site or not r.random) and not inside_place(r.value, site):
+                yield path, r, loops, site
+
+
+def with_part(s, path, r, site, e):
+    """e stands in the place of a part of the relation's value."""
+    return s.in_place(path, replace(r, value=replaced(r.value, site, e)))
 
 
 def inside_place(e, site):

@@ -3,14 +3,14 @@ or place. Each takes a State and a generator of random numbers, and gives anothe
 State, or None where it does not apply."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
 import syntax
-from edits import (index, name, num, op, order, pick, rename)
+from edits import (ONE, TWO, cell, in_loops, index, name, num, op, order, pick,
+                   rename)
 from syntax import Loop, Relation
-
-ONE, TWO = num(1), num(2)
 
 
 # --------------------------------------------------------------------- loops
@@ -20,10 +20,15 @@ def with_loop_value(s, value):
         t, lambda e: syntax.substitute(e, s.name, value)) for t in s.body)
 
 
+def loop_of_turns(s, g):
+    """(path, loop, ends) of one with more than one turn."""
+    found = [(p, t, s.ends(t)) for p, t in s.loops()]
+    return pick(g, [x for x in found if x[2] and x[2][0] < x[2][1]])
+
+
 def cut_loop(s, g):
     """A loop in two, with its first or last turn apart, or unrolled."""
-    found = [(p, t, s.ends(t)) for p, t in s.loops()]
-    found = pick(g, [x for x in found if x[2] and x[2][0] < x[2][1]])
+    found = loop_of_turns(s, g)
     if not found:
         return None
     path, t, (low, high) = found
@@ -45,8 +50,7 @@ def cut_loop(s, g):
 def backwards(s, g):
     """A plate's elements are named from its last to its first, or by a
     permutation that is data."""
-    found = [(p, t, s.ends(t)) for p, t in s.loops()]
-    found = pick(g, [x for x in found if x[2] and x[2][0] < x[2][1]])
+    found = loop_of_turns(s, g)
     if not found:
         return None
     path, t, (low, high) = found
@@ -74,17 +78,16 @@ def loops_joined(s, g):
     bodies = [((), s.model.body)] + [(p, t.body) for p, t in s.loops()]
     for path, body in order(g, bodies):
         loops = [(k, t) for k, t in enumerate(body) if isinstance(t, Loop)]
-        for k, t in loops:
-            for l, u in loops:
-                if k < l and (t.low, t.high) == (u.low, u.high) and (
-                        t.name == u.name or t.name not in names_of(u)):
-                    one = replace(t, body=t.body + with_loop_value(
-                        u, name(t.name)))
-                    new = body[:k] + (one,) + body[k + 1:l] + body[l + 1:]
-                    if not path:
-                        return s.with_body(new)
-                    outer = dict(s.loops())[path]
-                    return s.with_statements(path, (replace(outer, body=new),))
+        for (k, t), (l, u) in combinations(loops, 2):
+            if (t.low, t.high) != (u.low, u.high) or (
+                    t.name != u.name and t.name in names_of(u)):
+                continue
+            one = replace(t, body=t.body + with_loop_value(u, name(t.name)))
+            new = body[:k] + (one,) + body[k + 1:l] + body[l + 1:]
+            if not path:
+                return s.with_body(new)
+            outer = dict(s.loops())[path]
+            return s.with_statements(path, (replace(outer, body=new),))
     return None
 
 
@@ -156,12 +159,10 @@ def copied_array(s, g):
         new = s.fresh("copy")
         loops = [s.fresh(f"at{k}_") for k in range(s.data[array].ndim)]
         at = [name(k) for k in loops]
-        copy = Relation(index(new, *at), False, index(array, *at))
-        for k, n in reversed(list(zip(loops, s.data[array].shape))):
-            copy = Loop(k, ONE, num(n), (copy,))
+        copy = in_loops(Relation(index(new, *at), False, index(array, *at)),
+                        loops, s.data[array].shape)
         places = [e for e in s.uses(array) if e[0] == "name"]
-        s = s.mapped(lambda e: rename(e, array, lambda p: index(new, *p) if p
-                                      else name(new)))
+        s = s.mapped(lambda e: rename(e, array, lambda p: cell(new, p)))
         if places or g.random() < 0.5:
             return in_data_block(s, (copy,), new)
         return s.with_body(s.model.body + (copy,), made=s.made + (new,))
@@ -290,8 +291,7 @@ def renamed(s, g):
 
     def moved(n, at):
         return (new, at) if n == found else (n, at)
-    return s.mapped(lambda e: rename(e, found, lambda p: index(new, *p) if p
-                                     else name(new)),
+    return s.mapped(lambda e: rename(e, found, lambda p: cell(new, p)),
                     moved=s.moved + (moved,), made=s.made + (new,))
 
 
@@ -340,16 +340,21 @@ class Cut:
                 out.append(syntax.map_statement(t, lambda e: rename(
                     e, self.array, lambda p: self.element(p[0], above))))
                 continue
-            ends = self.s.ends(t)
-            parts = [(t, None)] if not ends else \
-                [(t, False)] if ends[1] <= self.at else \
-                [(t, True)] if ends[0] > self.at else \
-                [(replace(t, high=num(self.at)), False),
-                 (replace(t, low=num(self.at + 1)), True)] \
-                if self.is_place(t) else [(t, None)]
             out += [replace(u, body=self.statements(
-                u.body, {**above, t.name: side})) for u, side in parts]
+                u.body, {**above, t.name: side})) for u, side in self.sides(t)]
         return tuple(out)
+
+    def sides(self, loop):
+        """The loop, or its parts, and what `above` says of each."""
+        ends = self.s.ends(loop)
+        if ends and ends[1] <= self.at:
+            return [(loop, False)]
+        if ends and ends[0] > self.at:
+            return [(loop, True)]
+        if ends and self.is_place(loop):
+            return [(replace(loop, high=num(self.at)), False),
+                    (replace(loop, low=num(self.at + 1)), True)]
+        return [(loop, None)]
 
     def is_place(self, loop):
         found = []
@@ -366,12 +371,14 @@ class Cut:
 
     def element(self, place, above):
         k = self.s.whole(place)
-        side = above.get(place[1]) if place[0] == "name" and k is None else \
-            k > self.at if k is not None else None
+        side = k > self.at if k is not None else \
+            above.get(place[1]) if place[0] == "name" else None
         if side is None:
             raise ValueError("which of the two is not told")
+        if not side:
+            return index(self.lower, place)
         return index(self.upper, op("-", place, num(self.at)) if k is None else
-                     num(k - self.at)) if side else index(self.lower, place)
+                     num(k - self.at))
 
 
 EDITS = [cut_loop, backwards, loop_in_parts, loops_joined, loops_exchanged, shuffled,

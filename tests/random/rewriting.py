@@ -7,11 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 import syntax
-from edits import (SCALAR, at_site, call, index, name, num, op, order, pick,
-                   rename, replaced, value_sites)
-
-ONE, TWO = num(1), num(2)
-
+from edits import (ONE, SCALAR, TWO, at_site, call, index, name, num, op, order,
+                   pick, rename, total, value_sites, with_part)
 
 # ------------------------------------------------------------- distributions
 
@@ -119,10 +116,15 @@ def empty_bounds(s, g):
 
 # --------------------------------------------------------------- expressions
 
+def scalar_part(s, g, kinds):
+    """Somewhere in a value: as value_sites() tells."""
+    return pick(g, value_sites(s, lambda e, loops: e[0] in kinds and
+                               s.is_scalar(e, loops)))
+
+
 def node_of_its_own(s, g):
     """A part of an expression becomes a computed node."""
-    found = pick(g, value_sites(s, lambda e, loops: e[0] in (
-        "op", "call", "neg", "index") and s.is_scalar(e, loops)))
+    found = scalar_part(s, g, ("op", "call", "neg", "index"))
     if not found:
         return None
     path, r, loops, site = found
@@ -130,8 +132,7 @@ def node_of_its_own(s, g):
     if not found:
         return None
     s, reference = found
-    return s.in_place(path, replace(r, value=replaced(r.value, site,
-                                                      reference)))
+    return with_part(s, path, r, site, reference)
 
 
 def written_in(s, g):
@@ -192,7 +193,7 @@ def link_to_other_side(s, g):
     return found and s.in_place(*found)
 
 
-def algebra(e, g):
+def algebra(e):
     """Ways to write the same number."""
     out = []
     if e[0] == "op":
@@ -242,19 +243,18 @@ def algebra(e, g):
 
 def another_spelling(s, g):
     """Arithmetic written in another way."""
-    found = pick(g, [x for x in value_sites(
-        s, lambda e, loops: bool(algebra(e, g)) and s.is_scalar(e, loops))])
+    found = pick(g, value_sites(
+        s, lambda e, loops: algebra(e) and s.is_scalar(e, loops)))
     if not found:
         return None
     path, r, _, site = found
-    new = pick(g, algebra(at_site(r.value, site), g))
-    return s.in_place(path, replace(r, value=replaced(r.value, site, new)))
+    new = pick(g, algebra(at_site(r.value, site)))
+    return with_part(s, path, r, site, new)
 
 
 def one_and_zero(s, g):
     """Something times 1, or plus 0, which are data."""
-    found = pick(g, value_sites(s, lambda e, loops: e[0] in (
-        "op", "call", "index", "name") and s.is_scalar(e, loops)))
+    found = scalar_part(s, g, ("op", "call", "index", "name"))
     if not found:
         return None
     path, r, loops, site = found
@@ -271,7 +271,7 @@ def one_and_zero(s, g):
         by = name(new)
     e = at_site(r.value, site)
     e = op("*" if times else "+", *(pick(g, ((e, by), (by, e)))))
-    return s.in_place(path, replace(r, value=replaced(r.value, site, e)))
+    return with_part(s, path, r, site, e)
 
 
 def single_range(e):
@@ -300,10 +300,8 @@ def product_as_sum(s, g):
         else:
             terms = [op("*", element(a, ends[0][0] + k),
                         element(b, ends[1][0] + k)) for k in range(n)]
-            new = terms[0]
-            for t in terms[1:]:
-                new = op("+", new, t)
-        return s.in_place(path, replace(r, value=replaced(r.value, site, new)))
+            new = total(terms)
+        return with_part(s, path, r, site, new)
     return None
 
 
@@ -340,10 +338,7 @@ def index_as_cases(s, g):
         return None
     terms = [op("*", call("equals", e[2][0], num(k + 1)), index(e[1], num(k + 1)))
              for k in range(s.extents(e[1])[0])]
-    new = terms[0]
-    for t in terms[1:]:
-        new = op("+", new, t)
-    return s.in_place(path, replace(r, value=replaced(r.value, site, new)))
+    return with_part(s, path, r, site, total(terms))
 
 
 EDITS = [other_name, precision_by_sd, empty_bounds, node_of_its_own, written_in,
