@@ -4,6 +4,7 @@
 # how chains are shared out, nor on a run that was broken off.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # waits for no disk
 source "$GBM_ROOT/tests/cli/lib"
+cp "$GBM_ROOT"/tests/cli/lines/*.* .
 
 # a and b are known by their ratio, c and d by a curve; the states q are kept in
 # memory, and move along
@@ -79,22 +80,6 @@ E
 
 # which rows a number has may hang on what has moved along: subscripts by a
 # place that is drawn (as in models of forces of infection by age)
-cat >place.gbm <<'E'
-model {
-  for (a in 1:A) {
-    x[a] ~ dbin(p[a], 60)
-    l[a] <- rho + lam[1 + step(age[a] - cut)]
-    p[a] <- lam[1 + step(age[a] - cut)] / l[a] * (1 - exp(-l[a] * age[a]))
-  }
-  for (k in 1:2) { lam[k] ~ dgamma(0.5, 1) }
-  rho ~ dgamma(0.5, 5)
-  cut ~ dunif(2, 40)
-  far[1] <- pow(lam[1] - 0.117, 2)
-  far[2] <- pow(lam[2] - 0.166, 2)
-}
-E
-echo '{"A": 11, "age": [1, 2, 3, 5, 8, 12, 17, 25, 35, 50, 65],
- "x": [7, 13, 15, 24, 31, 36, 46, 48, 42, 51, 47]}' >place.json
 status 0 "$GBMC" place.gbm -o place
 status 0 ./place --data place.json --device cpu --quiet --draws 20000 \
     --summary place_on.json
@@ -117,18 +102,6 @@ E
 
 # a scale that moves along sees effects that data tell of, and not the one that
 # is drawn forward, nor the weight that an augmentation added to it
-cat >level.gbm <<'E'
-model {
-  for (i in 1:n) { y[i] ~ dnorm(mu + u[g[i]], pow(sy, -2)) }
-  for (j in 1:5) { u[j] ~ dt(0, pow(su, -2), nu) }
-  nu ~ dgamma(2, 0.1)T(1,)
-  su ~ dt(0, 0.5, 1)T(0,)
-  sy ~ dt(0, 1, 1)T(0,)
-  mu ~ dnorm(0, 0.1)
-}
-E
-echo '{"n": 12, "g": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
- "y": [1.9, 0.4, 2.2, 0.7, 1.8, 0.1, 2.9, 1.1, 2.4, 3.0, 1.3, 2.6]}' >level.json
 status 0 "$GBMC" level.gbm -o level
 for lines in always off; do
     GBM_LINES=$lines status 0 ./level --data level.json --device cpu --quiet \

@@ -3,6 +3,7 @@
 # before the first draw: a runtime whose moves were broken draws nothing.
 [ ! -w /dev/shm ] || export TMPDIR=/dev/shm # waits for no disk
 source "$GBM_ROOT/tests/cli/lib"
+cp "$GBM_ROOT"/tests/cli/lines/*.* .
 
 # positive numbers, states that are kept in memory, subscripts by a place that
 # moves along, and effects of which one has no data
@@ -16,32 +17,6 @@ model {
 }
 E
 echo '{"y": [1.4, 1.3, 1.2, 1.3]}' >ridge.json
-cat >place.gbm <<'E'
-model {
-  for (a in 1:A) {
-    x[a] ~ dbin(p[a], 60)
-    l[a] <- rho + lam[1 + step(age[a] - cut)]
-    p[a] <- lam[1 + step(age[a] - cut)] / l[a] * (1 - exp(-l[a] * age[a]))
-  }
-  for (k in 1:2) { lam[k] ~ dgamma(0.5, 1) }
-  rho ~ dgamma(0.5, 5)
-  cut ~ dunif(2, 40)
-}
-E
-echo '{"A": 11, "age": [1, 2, 3, 5, 8, 12, 17, 25, 35, 50, 65],
- "x": [7, 13, 15, 24, 31, 36, 46, 48, 42, 51, 47]}' >place.json
-cat >level.gbm <<'E'
-model {
-  for (i in 1:n) { y[i] ~ dnorm(mu + u[g[i]], pow(sy, -2)) }
-  for (j in 1:5) { u[j] ~ dt(0, pow(su, -2), nu) }
-  nu ~ dgamma(2, 0.1)T(1,)
-  su ~ dt(0, 0.5, 1)T(0,)
-  sy ~ dt(0, 1, 1)T(0,)
-  mu ~ dnorm(0, 0.1)
-}
-E
-echo '{"n": 12, "g": [1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4],
- "y": [1.9, 0.4, 2.2, 0.7, 1.8, 0.1, 2.9, 1.1, 2.4, 3.0, 1.3, 2.6]}' >level.json
 
 export GBM_LINES=always # also where they do not pay
 go() { # STATUS PROGRAM MODEL OPTION...
