@@ -23,11 +23,19 @@ bool step_moves(const struct step *s, const struct var *v)
     return s->family && s->family->var == v;
 }
 
-static bool latent_subscript(symp ref, const struct var *v)
+/* Whether a subscript reads v, itself or through what is computed and stored.
+ */
+static bool subscript_reads(const struct model *m, symp ref,
+                            const struct var *v)
 {
-    for (int d = 0; d < ref->nargs; d++)
+    for (int d = 0; d < ref->nargs; d++) {
         if (sym_has_var(ref->args[d], v))
             return true;
+        for (const struct var *w = m->vars; w; w = w->next)
+            if (w->stored && sym_has_var(ref->args[d], w) &&
+                model_derived_depends(m, w, v))
+                return true;
+    }
     return false;
 }
 
@@ -114,7 +122,7 @@ static bool makes_due(const struct model *m, const struct step *s,
                       const struct inverse *i)
 {
     for (const struct var *v = m->vars; v; v = v->next)
-        if (step_moves(s, v) && latent_subscript(i->reference, v) &&
+        if (step_moves(s, v) && subscript_reads(m, i->reference, v) &&
             waits_for(i->leaf, s, v))
             return true;
     return false;
@@ -175,13 +183,15 @@ static bool waits(const struct model *m, const struct step *next,
     return f->for_updates && moves_below(m, next, f) && !needs(m, next, f->var);
 }
 
-static void follow_up(struct compiler *c, struct model *m, struct step *s)
+/* The stored derived nodes, or the tables, that s makes due, behind step
+ * `last`; returns the last one then. */
+static struct step *recompute(struct compiler *c, struct model *m,
+                              struct step *s, const struct step *next,
+                              struct step *last, bool tables)
 {
-    /* the device computes tables by its indices */
-    const struct step *const next = s->next;
-    struct step *last = rebuild_indices(c, m, s, s, true);
     for (struct family *f = m->families; f; f = f->next) {
-        if (f->stochastic || !f->var->stored || f->set_by_step)
+        if (f->stochastic || !f->var->stored || f->set_by_step ||
+            f->for_updates != tables)
             continue;
         bool moved = false;
         for (struct var *v = m->vars; v; v = v->next)
@@ -197,6 +207,16 @@ static void follow_up(struct compiler *c, struct model *m, struct step *s)
         last->turn.due_whole = f->leaf;
         last->name = sweep_derive_name(c, f);
     }
+    return last;
+}
+
+/* Subscripts read derived nodes; the device computes tables by its indices. */
+static void follow_up(struct compiler *c, struct model *m, struct step *s)
+{
+    const struct step *const next = s->next;
+    struct step *last = recompute(c, m, s, next, s, false);
+    last = rebuild_indices(c, m, s, last, true);
+    last = recompute(c, m, s, next, last, true);
     rebuild_indices(c, m, s, last, false);
 }
 

@@ -88,9 +88,11 @@ enum verdict self_check_compare(struct change conditional, struct change before,
                                 struct change after);
 
 /* self_check_held.c. Which derived variables sweeps keep up at any time, in
- * s->kept_up; and whether they have. All that is derived is computed then. */
+ * s->kept_up; and whether they have, and the rows that subscripts choose: what
+ * has not is told by `what`, as "A sweep leaves". All that is derived is
+ * computed then. */
 void self_check_find_held(struct self_check *s);
-enum gbm_status self_check_held(struct self_check *s);
+enum gbm_status self_check_held(struct self_check *s, const char *what);
 
 /* self_check_draws.c. Draws of the steps that draw exactly, of the chain that
  * stands in `state`, beside their full conditionals. */

@@ -14,7 +14,7 @@ static enum verdict check_sweep(struct self_check *s, struct change *density)
             self_check_step(s, k, now + (s->deadline - now) / (n - k));
         self_check_add(&conditional, &one);
     }
-    if (self_check_held(s) != GBM_OK)
+    if (self_check_held(s, "A sweep leaves") != GBM_OK)
         return UNKNOWN;
     struct change after = self_check_joint(s);
     if (s->out_of_time)

@@ -6,6 +6,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* All that are maintained, but tables that wait for a leaf to be observed
  * throughout. */
@@ -133,9 +134,80 @@ static void compare_held(struct self_check *s, int v, const double *held)
     free(rounding);
 }
 
-/* Computes all that is derived; what a sweep keeps of it must be that already.
- * Full conditionals that read the same stale sum agree with each other. */
-enum gbm_status self_check_held(struct self_check *s)
+/* A copy of the values of a chain's slot. */
+static int *copy(const struct rt_slot *slot, int chain)
+{
+    const size_t bytes = (size_t)slot->cells * sizeof(int);
+    int *values = malloc(bytes + 1);
+    if (!values)
+        abort();
+    const int *from = slot->values;
+    return memcpy(values, from + (slot->per_chain ? chain * slot->cells : 0),
+                  bytes);
+}
+
+static bool is_copy(const int *values, const struct rt_slot *slot, int chain)
+{
+    int *now = copy(slot, chain);
+    const bool same =
+        memcmp(values, now, (size_t)slot->cells * sizeof *now) == 0;
+    free(now);
+    return same;
+}
+
+/* Whether sweeps rebuild index k at any time: not what waits for a leaf, nor
+ * what the device has. */
+static bool is_kept_up(const struct self_check *s, int k)
+{
+    const struct gbm_model *m = s->in->model;
+    if (!m->inverses[k].latent || m->inverses[k].device)
+        return false;
+    for (int i = 0; i < m->nsteps; i++)
+        if (m->steps[i].kind == GBM_STEP_INDEX && m->steps[i].inverse == k &&
+            (!s->in->steps[i].active || m->steps[i].leaf))
+            return false;
+    return true;
+}
+
+/* Rows that a cell has, by numbers that have moved, are those that it has now.
+ */
+static enum gbm_status check_index(struct self_check *s, int k,
+                                   const char *what)
+{
+    const struct gbm_inverse *index = &s->in->model->inverses[k];
+    const struct rt_slot *start = &s->in->slots[index->start];
+    const struct rt_slot *item = &s->in->slots[index->item];
+    int *starts = copy(start, s->chain), *items = copy(item, s->chain);
+    rt_index(s->in, s->state, k, s->chain);
+    const bool holds =
+        is_copy(starts, start, s->chain) && is_copy(items, item, s->chain);
+    free(starts);
+    free(items);
+    if (holds)
+        return GBM_OK;
+    const struct gbm_family *family = &s->in->model->families[index->family];
+    return rt_fail(s->rt, GBM_FAILURE,
+                   "%s: this sampler is wrong: no draws were made\n"
+                   "    %s\n"
+                   "%s behind which elements of this statement belong to what "
+                   "moves. " CHECK_REPORT,
+                   family->where, family->text, what,
+                   (unsigned long long)s->rt->options.seed);
+}
+
+static enum gbm_status check_indices(struct self_check *s, const char *what)
+{
+    enum gbm_status status = GBM_OK;
+    for (int k = 0; k < s->in->model->ninverses && status == GBM_OK; k++)
+        if (is_kept_up(s, k))
+            status = check_index(s, k, what);
+    return status;
+}
+
+/* Computes all that is derived; what a sweep keeps of it, and of the rows that
+ * subscripts choose, must be that already. Full conditionals that read the same
+ * stale sum agree with each other. */
+enum gbm_status self_check_held(struct self_check *s, const char *what)
 {
     const struct gbm_model *m = s->in->model;
     int64_t n = 0, at = 0;
@@ -148,10 +220,11 @@ enum gbm_status self_check_held(struct self_check *s)
         for (int64_t i = 0; s->kept_up[v] && i < s->in->slots[v].cells; i++)
             held[at++] = rt_value(&s->in->slots[v], m->variables[v].integer,
                                   s->chain, i);
+    enum gbm_status status = check_indices(s, what);
     self_check_refresh(s);
     at = 0;
     for (int v = 0; v < m->nvariables; v++)
-        if (s->kept_up[v]) {
+        if (status == GBM_OK && s->kept_up[v]) {
             compare_held(s, v, held + at);
             at += s->in->slots[v].cells;
         }

@@ -5,8 +5,6 @@
 #include "check/self_check.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #define CHAINS 4
 #define SWEEPS 4    /* of a chain, at most */
@@ -27,61 +25,6 @@ static enum gbm_status refuse(struct self_check *s, const struct host_along *a,
         "and others, along lines that warm-up learnt", where, told, density);
 }
 
-/* A copy of the values of a chain's slot. */
-static int *copy(const struct rt_slot *slot, int chain)
-{
-    const size_t bytes = (size_t)slot->cells * sizeof(int);
-    int *values = malloc(bytes + 1);
-    if (!values)
-        abort();
-    const int *from = slot->values;
-    return memcpy(values, from + (slot->per_chain ? chain * slot->cells : 0),
-                  bytes);
-}
-
-static bool is_copy(const int *values, const struct rt_slot *slot, int chain)
-{
-    int *now = copy(slot, chain);
-    const bool same =
-        memcmp(values, now, (size_t)slot->cells * sizeof *now) == 0;
-    free(now);
-    return same;
-}
-
-/* Rows that a cell has, by numbers that have moved, are those that it has now.
- */
-static enum gbm_status check_index(struct self_check *s, int k)
-{
-    const struct gbm_inverse *index = &s->in->model->inverses[k];
-    const struct rt_slot *start = &s->in->slots[index->start];
-    const struct rt_slot *item = &s->in->slots[index->item];
-    int *starts = copy(start, s->chain), *items = copy(item, s->chain);
-    rt_index(s->in, s->state, k, s->chain);
-    const bool holds =
-        is_copy(starts, start, s->chain) && is_copy(items, item, s->chain);
-    free(starts);
-    free(items);
-    if (holds)
-        return GBM_OK;
-    const struct gbm_family *family = &s->in->model->families[index->family];
-    return rt_fail(
-        s->rt, GBM_FAILURE,
-        "%s: this sampler is wrong: no draws were made\n"
-        "    %s\n"
-        "Moves along lines that warm-up learnt leave behind which "
-        "elements of this statement belong to what moves. " CHECK_REPORT,
-        family->where, family->text, (unsigned long long)s->rt->options.seed);
-}
-
-static enum gbm_status check_indices(struct self_check *s)
-{
-    enum gbm_status status = GBM_OK;
-    for (int k = 0; k < s->in->model->ninverses && status == GBM_OK; k++)
-        if (s->in->model->inverses[k].latent)
-            status = check_index(s, k);
-    return status;
-}
-
 /* The moves of a sweep of the chain that stands in `state`. */
 static enum gbm_status check_moves(struct self_check *s, struct host_along *a,
                                    struct change *density)
@@ -91,9 +34,9 @@ static enum gbm_status check_moves(struct self_check *s, struct host_along *a,
     void **from = rt_save(s->in);
     host_along_move(a, s->state, s->chain, &block, FIRST + s->sweep++,
                     &told.value);
-    enum gbm_status status = check_indices(s);
-    if (status == GBM_OK)
-        status = self_check_held(s); /* computes all that is derived */
+    /* computes all that is derived */
+    enum gbm_status status = self_check_held(s, "Moves along lines that "
+                                                "warm-up learnt leave");
     const struct change after = self_check_joint(s);
     const double moved = after.value - density->value;
     if (status == GBM_OK && !s->out_of_time &&
