@@ -4,9 +4,7 @@
  * step after the other. */
 #include "cuda.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Terms of sums from which on a step is worth two edges of the graph, and the
  * share of the multiprocessors that it may have blocks on. */
@@ -81,24 +79,6 @@ static bool asks_for_streams(const struct cuda *c)
     return c->chains.lanes > 0 || c->sync_each;
 }
 
-/* Adds to what is said of the device. */
-static void say_which(struct cuda *c)
-{
-    char *text = c->rt->device_text;
-    const size_t size = sizeof c->rt->device_text;
-
-    for (int k = 0; k < c->in->model->nsteps; k++)
-        if (c->steps[k].aside) {
-            const size_t used = strlen(text);
-            snprintf(text + used, size - used, ", %s",
-                     c->in->model->steps[k].variable);
-            c->has_aside = true;
-        }
-    const size_t used = strlen(text);
-    if (c->has_aside)
-        snprintf(text + used, size - used, " beside other steps");
-}
-
 enum gbm_status cuda_aside_plan(struct cuda *c)
 {
     const int n = c->in->model->nsteps;
@@ -123,7 +103,13 @@ enum gbm_status cuda_aside_plan(struct cuda *c)
             }
     }
     free(before);
-    say_which(c);
+    for (int k = 0; k < n; k++)
+        if (c->steps[k].aside) {
+            cuda_say(c, ", %s", c->in->model->steps[k].variable);
+            c->has_aside = true;
+        }
+    if (c->has_aside)
+        cuda_say(c, " beside other steps");
     return GBM_OK;
 }
 

@@ -5,7 +5,6 @@
 #include "cuda.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct cuda_better {
     int n;
@@ -130,15 +129,12 @@ static bool is_over(const struct cuda_better *b)
 /* That the full level cannot be had is told by the device's text. */
 static void come_to_an_end(struct cuda *c)
 {
-    struct rt *rt = c->rt;
-    const size_t used = strlen(rt->device_text);
     bool full = true;
 
     for (int i = 0; i < c->better->n; i++)
         full = full && c->better->levels[i] == CUDA_FULL;
     if (!full)
-        snprintf(rt->device_text + used, sizeof rt->device_text - used,
-                 ", compiled quickly, as more failed");
+        cuda_say(c, ", compiled quickly, as more failed");
     cuda_better_end(c);
 }
 

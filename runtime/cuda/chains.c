@@ -10,7 +10,6 @@
 #include "cuda.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* As in chains_cuda.h; pointers of the device. */
 struct chain_step {
@@ -261,9 +260,7 @@ void cuda_chains_plan(struct cuda *c)
     /* few chains are spread over the device */
     if ((int64_t)c->in->nchains * k->lanes < (int64_t)c->multiprocessors * 256)
         k->kernel.block = 32;
-    const size_t used = strlen(c->rt->device_text);
-    snprintf(c->rt->device_text + used, sizeof c->rt->device_text - used,
-             ", sweeps in one kernel, %d thread%s a chain", k->lanes,
+    cuda_say(c, ", sweeps in one kernel, %d thread%s a chain", k->lanes,
              k->lanes > 1 ? "s" : "");
 }
 

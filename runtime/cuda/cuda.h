@@ -2,7 +2,7 @@
  *   device.c   the table rt_cuda: open, load, put, get, moments, close
  *   plan.c     how each step is done
  *   build.c    the program's kernels, shared out among parts; their options
- *   error.c    messages of failed calls
+ *   error.c    messages of failed calls; what is said of the device
  *   text.c     the fixed kernels' text
  *   nvrtc.c    compiles CUDA text; a cache on disk
  *   apart.c    processes that compile programs, side by side and beside the
@@ -49,6 +49,9 @@ enum gbm_status cublas_failed(struct cuda *c, cublasStatus_t result,
                               const char *call, const char *file, int line);
 enum gbm_status cusolver_failed(struct cuda *c, cusolverStatus_t result,
                                 const char *call, const char *file, int line);
+/* Adds to what is said of the device. */
+void cuda_say(struct cuda *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Return from the calling function if the call fails; `c` is in scope. */
 #define CU(call)                                                               \

@@ -1,5 +1,8 @@
-/* error.c: messages of failed calls: what was called, where, and why. */
+/* error.c: messages of failed calls: what was called, where, and why; what is
+ * said of the device. */
 #include "cuda.h"
+
+#include <string.h>
 
 static enum gbm_status failed(struct cuda *c, const char *call,
                               const char *file, int line, const char *name,
@@ -69,4 +72,15 @@ enum gbm_status cusolver_failed(struct cuda *c, cusolverStatus_t result,
     char number[32];
     snprintf(number, sizeof number, "status %d", (int)result);
     return failed(c, call, file, line, cusolver_name(result), number);
+}
+
+void cuda_say(struct cuda *c, const char *format, ...)
+{
+    char *text = c->rt->device_text;
+    const size_t used = strlen(text);
+    va_list list;
+
+    va_start(list, format);
+    vsnprintf(text + used, sizeof c->rt->device_text - used, format, list);
+    va_end(list);
 }

@@ -153,15 +153,6 @@ static int lanes_beside(struct cuda *c, int step, int64_t cost, int64_t items)
     return items >= ELEMENTS_THAT_FILL ? 1 : cuda_lanes(c, cost, items);
 }
 
-/* Adds to what is said of the device. */
-static void say_how(struct cuda *c, const struct gbm_step *s, const char *how)
-{
-    char *text = c->rt->device_text;
-    const size_t used = strlen(text);
-    snprintf(text + used, sizeof c->rt->device_text - used, ", %s %s",
-             s->variable, how);
-}
-
 static enum gbm_status plan_step(struct cuda *c, int step)
 {
     const struct gbm_step *s = &c->in->model->steps[step];
@@ -181,7 +172,7 @@ static enum gbm_status plan_step(struct cuda *c, int step)
         char how[64];
         snprintf(how, sizeof how, "by %d blocks together",
                  wide / GBM_WIDE_BLOCK);
-        say_how(c, s, how);
+        cuda_say(c, ", %s %s", s->variable, how);
     }
     c->steps[step].at_once = at_once * c->in->nchains;
     c->steps[step].by_rows = !wide && by_rows(c, step, c->steps[step].at_once);
@@ -201,7 +192,7 @@ static enum gbm_status plan_step(struct cuda *c, int step)
         (void)s->sizes(c->host_state, sizes);
         c->steps[step].kernel.shared =
             (int)GBM_FORM_SHARED(sizes[0], sizes[3], sizes[4]);
-        say_how(c, s, "bounded first");
+        cuda_say(c, ", %s bounded first", s->variable);
     }
     return GBM_OK;
 }

@@ -270,10 +270,8 @@ static enum gbm_status capture(struct cuda *c, enum cuda_end end, int sweeps,
 static enum gbm_status give_up_graphs(struct cuda *c)
 {
     struct rt *rt = c->rt;
-    const size_t used = strlen(rt->device_text);
 
-    snprintf(rt->device_text + used, sizeof rt->device_text - used,
-             ", without graphs: %.160s", rt->message);
+    cuda_say(c, ", without graphs: %.160s", rt->message);
     rt->status = GBM_OK;
     rt->message[0] = '\0';
     c->no_graphs = true;
