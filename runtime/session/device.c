@@ -83,6 +83,16 @@ static enum gbm_status open_cuda(struct rt *rt, struct rt_instance *in,
     return s;
 }
 
+/* The GPU that --device asks for by name. */
+static enum gbm_status load_gpu(struct rt *rt)
+{
+    char why[512] = "";
+    rt->device = load_plugin(why, sizeof why);
+    return rt->device ? GBM_OK
+                      : rt_fail(rt, GBM_FAILURE, "--device %s: %s",
+                                rt->options.device, why);
+}
+
 enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
                                FILE *notes)
 {
@@ -98,10 +108,8 @@ enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
         return rt->device->open(rt, which);
     }
     if (strncmp(which, "cuda", 4) == 0) {
-        rt->device = load_plugin(why, sizeof why);
-        if (!rt->device)
-            return rt_fail(rt, GBM_FAILURE, "--device %s: %s", which, why);
-        return open_cuda(rt, in, rt->device, which);
+        const enum gbm_status s = load_gpu(rt);
+        return s == GBM_OK ? open_cuda(rt, in, rt->device, which) : s;
     }
     if (strcmp(which, "auto") == 0) {
         const struct rt_device *cuda = NULL;
@@ -129,11 +137,8 @@ enum gbm_status rt_open_device(struct rt *rt, struct rt_instance *in,
 
 enum gbm_status rt_open_gpu(struct rt *rt)
 {
-    const char *which = rt->options.device;
-    char why[512] = "";
-    rt->device = load_plugin(why, sizeof why);
-    return rt->device ? rt->device->open(rt, which)
-                      : rt_fail(rt, GBM_FAILURE, "--device %s: %s", which, why);
+    const enum gbm_status s = load_gpu(rt);
+    return s == GBM_OK ? rt->device->open(rt, rt->options.device) : s;
 }
 
 enum gbm_status rt_load_device(struct rt *rt, struct rt_instance *in,
