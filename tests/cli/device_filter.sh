@@ -42,25 +42,9 @@ alike() { # NAME OTHER TOLERANCE
 
 # ---- a lag of two times, a missing observation, an outlier: more particles
 # than a block of threads has, and fewer ----
-cat >linear.gbm <<'END'
-model {
-  x0 ~ dnorm(0, 0.25)
-  x[1] ~ dnorm(phi * x0, tau)
-  x[2] ~ dnorm(phi * x[1], tau)
-  for (t in 3:T) { x[t] ~ dnorm(phi * x[t-1] - 0.4 * x[t-2], tau) }
-  for (t in 1:T) {
-    m[t] <- x[t] + b
-    y[t] ~ dnorm(m[t], kappa)
-  }
-  phi ~ dunif(-1, 1)
-  tau ~ dgamma(1, 1)
-  kappa ~ dgamma(1, 1)
-  b ~ dnorm(0, 1)
-}
-END
+lagged_model
 echo '{"T": 12, "y": [0.4, 1.9, null, 2.2, 0.3, -0.9, -1.2, 0.1, 3.8, 2.9, 3.1,
   null]}' >linear.json
-echo '{"phi": 0.9, "tau": 1.25, "kappa": 2, "b": 0.5}' >linear.init.json
 status 0 "$GBMC" -O 0 linear.gbm -o model
 given="--data linear.json --init linear.init.json --chains 2"
 # shellcheck disable=SC2086 # words
