@@ -77,9 +77,8 @@ typedef void print_pass(struct text *out, struct compiler *c,
                         const struct model *m);
 
 static tree_pass *const on_tree[] = {
-    library_add_own,      model_order_arguments, /* of distributions, by name */
-    model_gather_scalars, model_roll,
-    model_draw_states,
+    syntax_move_transformed, library_add_own, model_order_arguments,
+    model_gather_scalars,    model_roll,      model_draw_states,
 };
 
 static const struct {

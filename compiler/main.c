@@ -554,7 +554,6 @@ static int compile(struct compiler *c)
         return 1;
     for (int i = 0; i < o->nprior; i++)
         syntax_set_prior(c, &program, o->prior[i]);
-    syntax_move_transformed(c, &program);
     if (c->nerrors)
         return 1;
     if (o->emit && strcmp(o->emit, "ast") == 0) {
