@@ -28,7 +28,7 @@ class Density:
                 if r.random}
         self.names, self.differs = {}, []
         for n in syntax.all_names(self.model):
-            short = re.sub(r"\W", "_", n)
+            short = syntax.column_name(n)
             if short in self.names:
                 used.add("two names that are one column")
             self.names[short] = n

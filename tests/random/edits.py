@@ -78,7 +78,7 @@ class State:
     # ----------------------------------------------------------------- names
 
     def fresh(self, base):
-        taken = {re.sub(r"\W", "_", n)
+        taken = {syntax.column_name(n)
                  for n in syntax.all_names(self.model) | set(self.data)}
         taken |= {s.name for _, s in self.loops()}
         k = 1

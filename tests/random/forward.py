@@ -2,7 +2,6 @@
 model's text: what `./sampler simulate` should draw, too."""
 
 import math
-import re
 import time
 
 import numpy as np
@@ -20,7 +19,7 @@ class Forward:
     def __init__(self, text, data):
         self.model = syntax.parse(text)
         self.data = {n: np.asarray(v, float) for n, v in data.items()}
-        self.names = {re.sub(r"\W", "_", n): n
+        self.names = {syntax.column_name(n): n
                       for n in syntax.all_names(self.model)}
         relations = list(syntax.relations(self.model.body))
         used = {r.value[1] for r in relations if r.random}

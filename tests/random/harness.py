@@ -168,7 +168,7 @@ def read_draws(stem):
 def starting_values(row, like):
     """A draw of a CSV file as starting values; `like` has arrays of the model, by
     name: a column's name has no dots, and no column need be of the last cell."""
-    names = {re.sub(r"\W", "_", name): name for name in like}
+    names = {syntax.column_name(name): name for name in like}
     values = {}
     for column, x in row.items():
         name, *at = re.split(r"\.(?=[\d.]+$)", column, maxsplit=1)

@@ -8,7 +8,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 
 import numpy as np
@@ -710,7 +709,7 @@ def monitors(bench):
         return []
     columns = {n.split(".")[0] for n in read_draws(path)[0]
                if not n.endswith("__")}
-    return sorted(n for n in bench.names() if re.sub(r"\W", "_", n) in columns)
+    return sorted(n for n in bench.names() if syntax.column_name(n) in columns)
 
 
 def clean(folder):

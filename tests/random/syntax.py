@@ -211,10 +211,6 @@ def parse_statement(text):
     return Reader(text).statement()
 
 
-def parse_expression(text):
-    return Reader(text).expression()
-
-
 # ------------------------------------------------------------------ printing
 
 def level_of(e):
@@ -355,6 +351,11 @@ def reads(s):
     for p in parts(s.left):
         out |= names_in(p)
     return out
+
+
+def column_name(name):
+    """A name as it stands over the draws."""
+    return re.sub(r"\W", "_", name)
 
 
 def all_names(m):

@@ -7,7 +7,6 @@ import functools
 import glob
 import json
 import os
-import re
 import subprocess
 import sys
 from dataclasses import dataclass, replace
@@ -241,7 +240,7 @@ def of_told(told):
 # ------------------------------------------------------------------- oracles
 
 def column(name, at):
-    return ".".join([re.sub(r"\W", "_", name), *map(str, at)])
+    return ".".join([syntax.column_name(name), *map(str, at)])
 
 
 def quantity(name):
