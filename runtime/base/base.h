@@ -22,8 +22,8 @@ double rt_thread_clock(void); /* of the one that asks */
 __attribute__((format(printf, 1, 2))) void rt_clock_note(const char *format,
                                                          ...);
 
-/* The next name of a list "theta, mu", which is stepped over, and its length;
- * NULL: there is none. */
+/* The next name of a list "theta, mu[1:3,2]", which is stepped over, and its
+ * length, with what it has in brackets; NULL: there is none. */
 const char *rt_next_name(const char **list, size_t *length);
 /* Whether the list, which may be NULL, has the name. */
 bool rt_is_listed(const char *list, const char *name);

@@ -1,16 +1,22 @@
-/* names.c: lists of names, as options have them: "theta, mu". */
+/* names.c: lists of names, as options have them: "theta, mu[1:3,2]". */
 #include "base/base.h"
 
 #include <string.h>
 
+static const char apart[] = ", \t\n";
+
 const char *rt_next_name(const char **list, size_t *length)
 {
+    size_t n = 0;
+    int depth = 0;
     if (!*list)
         return NULL;
-    const char *name = *list + strspn(*list, ", ");
-    *length = strcspn(name, ", ");
-    *list = name + *length;
-    return *length ? name : NULL;
+    const char *name = *list + strspn(*list, apart);
+    for (; name[n] && (depth > 0 || !strchr(apart, name[n])); n++)
+        depth += (name[n] == '[') - (name[n] == ']');
+    *length = n;
+    *list = name + n;
+    return n ? name : NULL;
 }
 
 bool rt_is_listed(const char *list, const char *name)

@@ -1,6 +1,7 @@
 /* marks.c: lists of names, "alpha,theta[1:3]": the cells that they mark. */
 #include "record/marks.h"
 #include "record/record.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -175,26 +176,16 @@ static enum gbm_status mark_named(struct marker *m, char *item)
 
 static enum gbm_status mark_list(struct marker *m, const char *list)
 {
-    char *copy = malloc(strlen(list) + 1);
-    enum gbm_status s = GBM_OK;
-    if (!copy)
-        return rt_fail(m->rt, GBM_FAILURE, "no memory");
-    memcpy(copy, list, strlen(list) + 1);
-    for (char *p = copy; *p && s == GBM_OK;) {
-        p += strspn(p, ", \t\n");
-        char *item = p;
-        int depth = 0;
-        while (*p && (depth > 0 || !strchr(", \t\n", *p))) {
-            depth += (*p == '[') - (*p == ']');
-            p++;
-        }
-        if (*p)
-            *p++ = '\0';
-        if (*item)
-            s = mark_named(m, item);
+    size_t n;
+    for (const char *at; (at = rt_next_name(&list, &n));) {
+        char *item = strndup(at, n);
+        enum gbm_status s = item ? mark_named(m, item)
+                                 : rt_fail(m->rt, GBM_FAILURE, "no memory");
+        free(item);
+        if (s != GBM_OK)
+            return s;
     }
-    free(copy);
-    return s;
+    return GBM_OK;
 }
 
 enum gbm_status rt_marks_read(struct rt *rt, const struct rt_instance *in,

@@ -1,6 +1,7 @@
 /* table.c: the table of a summary. Large arrays have a line each below it, if
  * nobody asks for their rows. */
 #include "summary/rows.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -132,31 +133,12 @@ struct choice {
     bool failed; /* no memory */
 };
 
-static bool in_list(const char *list, const char *name)
-{
-    size_t n = strlen(name);
-
-    for (const char *p = list; *p;) {
-        size_t length = 0;
-        int depth = 0;
-
-        p += strspn(p, ", ");
-        while (p[length] && (depth > 0 || !strchr(", ", p[length]))) {
-            depth += (p[length] == '[') - (p[length] == ']');
-            length++;
-        }
-        if (length == n && memcmp(p, name, n) == 0)
-            return true;
-        p += length;
-    }
-    return false;
-}
-
 bool gbm_row_shown(const struct gbm_view *view, const struct gbm_row *row)
 {
-    return !view->show || in_list(view->show, "all") ||
-           in_list(view->show, row->array) || in_list(view->show, row->name) ||
-           in_list(view->show, row->label);
+    return !view->show || rt_is_listed(view->show, "all") ||
+           rt_is_listed(view->show, row->array) ||
+           rt_is_listed(view->show, row->name) ||
+           rt_is_listed(view->show, row->label);
 }
 
 static bool folded(const struct gbm_view *view, const struct gbm_row *row)

@@ -253,9 +253,9 @@ static void given_reference(void **unused)
 
 static void refused(void **unused)
 {
-    static const char *const lists[] = {"",      "nobody", "z,s",
-                                        "z,m[k", "z,m[k]", "z,b[k,]",
-                                        "s",     "P[k,k]", "z,m[,k]"};
+    static const char *const lists[] = {"",        "nobody",  "z,s", "z,m[k",
+                                        "z,m[k]",  "z,b[k,]", "s",   "P[k,k]",
+                                        "z,m[,k]", "z,m,z"};
     struct gbm_relabelling done;
     struct gbm_draws d;
     char error[GBM_ERROR];
