@@ -18,6 +18,8 @@
  * give their rate a gamma, that is its draw, though given the nodes it has one,
  * too.
  *
+ * So go nodes that stand in one likelihood with the parameter: common_child.c.
+ *
  * So is the concentration of sticks, v[k] ~ dbeta(1, alpha), though given v it
  * is a gamma: where alpha is small, log(1 - v) is of the rounding of v.
  *
@@ -75,7 +77,7 @@ static bool draws_exactly(const struct model *m, const struct step *s)
 
 /* The same from what its prior and the likelihood settle. Normal ones have
  * moves of their own. */
-static bool can_go(const struct model *m, const struct step *s)
+bool sampler_can_go(const struct model *m, const struct step *s)
 {
     if (!draws_exactly(m, s) || s->support.bounded || s->support.bounds)
         return false;
@@ -137,6 +139,13 @@ static bool may_change(const struct model *m, const struct step *s)
            !s->family->auxiliary && !s->family->data_block && !s->order.ties &&
            !s->beside.block && s->family->factor &&
            !s->family->factor->replaced;
+}
+
+/* One number of many, as how many there are, of which a slice tries some. */
+static bool is_count(const struct model *m, const struct step *s)
+{
+    return s->sampler == &sampler_integer_slice && s->family->nloops == 0 &&
+           may_change(m, s);
 }
 
 static bool is_parameter(const struct model *m, const struct step *s)
@@ -209,27 +218,36 @@ static bool settles_shape(const struct integrated *k, const struct step *nodes)
     return n > 1;
 }
 
-/* The nodes whose priors read the parameter, and can go. */
-static void find_nodes(struct integrated *k)
+/* Nodes whose priors read the parameter. */
+static void find_nodes_below(struct integrated *k, bool added)
 {
-    const bool added = reads_added(k->m, k->step);
-    if (!added)
-        find_nodes_between(k);
-    if (k->n || k->step->through || k->step->support.bounds)
-        return;
     for (const struct part *p = k->step->parts; p && k->n < MOST_NODES;
          p = p->next) {
         struct family *f = p->factor->family;
         if (p->own || p->factor != f->factor || has_node(k, f))
             continue;
         for (struct step *s = k->m->steps; s; s = s->next)
-            if (s->family == f && can_go(k->m, s) &&
+            if (s->family == f && sampler_can_go(k->m, s) &&
                 (f->auxiliary ? added || settles_shape(k, s) : !added))
                 k->nodes[k->n++] =
                     (struct node){.drawn = s,
                                   .factor = f->factor,
                                   .at = family_lhs(k->c, f, 0, NULL)};
     }
+}
+
+/* The nodes that can go. */
+static void find_nodes(struct integrated *k)
+{
+    const bool added = reads_added(k->m, k->step);
+    if (!added)
+        find_nodes_between(k);
+    if (k->n || k->step->through)
+        return;
+    if (!k->step->support.bounds && !is_count(k->m, k->step))
+        find_nodes_below(k, added);
+    if (!k->n && !added)
+        sampler_find_common_children(k);
 }
 
 static bool reads(const struct model *m, const struct factor *g,
@@ -250,8 +268,8 @@ static bool others_are_free(const struct integrated *k)
     for (const struct part *p = k->step->parts; p; p = p->next)
         for (int i = 0; i < k->n; i++) {
             const struct family *f = k->nodes[i].drawn->family;
-            if (p->factor->family != f && p->factor != k->nodes[i].factor &&
-                reads(m, p->factor, f->var))
+            if (!k->beside && p->factor->family != f &&
+                p->factor != k->nodes[i].factor && reads(m, p->factor, f->var))
                 return false;
         }
     return true;
@@ -274,7 +292,8 @@ static bool shares_prior(const struct integrated *k, const struct step *s)
  * then move little farther for a density that takes a pass over all data. */
 static bool none_stays(const struct integrated *k)
 {
-    for (const struct step *s = k->m->steps; s && !k->between; s = s->next)
+    for (const struct step *s = k->m->steps; s && !k->between && !k->beside;
+         s = s->next)
         if (s != k->step && s->sampler != &sampler_integrated_slice &&
             !is_parameter(k->m, s) && shares_prior(k, s))
             return false;
@@ -311,8 +330,8 @@ static bool goes_with_all(const struct integrated *k,
 /* ---- in their places -------------------------------------------------------
  */
 
-static symp where_drawn(struct compiler *c, const struct node *node, symp seen,
-                        symp drawn)
+symp sampler_where_drawn(struct compiler *c, const struct node *node, symp seen,
+                         symp drawn)
 {
     symp at = node->at;
     return sym_select(c, sym_seen(c, at->var, at->nargs, at->args), seen,
@@ -340,8 +359,9 @@ static struct part *taken_out(struct compiler *c, const struct node *node,
     q->out = node->drawn->family;
     q->logp = condition_in_part(
         c, p,
-        q->out->auxiliary ? node->full
-                          : where_drawn(c, node, sym_num(c, 0), node->full));
+        q->out->auxiliary
+            ? node->full
+            : sampler_where_drawn(c, node, sym_num(c, 0), node->full));
     return q;
 }
 
@@ -360,9 +380,42 @@ static void put_closed(struct integrated *k)
     s->integrated = all;
 }
 
+/* What the part's log density becomes, in the part's loops. */
+static void put_in_place(struct integrated *k, struct part *p, symp logp)
+{
+    p->opaque = true;
+    p->resists = NULL;
+    p->terms = (struct collected){.rest = sym_num(k->c, 0)};
+    p->logp = logp;
+}
+
+/* Without the nodes that have children in common with the parameter; behind the
+ * parts, of each node the constant of its full conditional. */
+static void replace_common(struct integrated *k)
+{
+    struct compiler *c = k->c;
+    struct part **last = &k->step->parts, **out = &k->step->integrated;
+    for (; *last; last = &(*last)->next) {
+        symp left = sampler_without_common(k, *last);
+        if (left != (*last)->logp)
+            put_in_place(k, *last, left);
+    }
+    for (int i = 0; i < k->n; i++) {
+        const struct node *node = &k->nodes[i];
+        struct part *p = *last = condition_whole_part(c, node->factor);
+        put_in_place(
+            k, p,
+            condition_in_part(
+                c, p, sampler_where_drawn(c, node, sym_num(c, 0), node->logp)));
+        *out = taken_out(c, node, p);
+        last = &p->next;
+        out = &(*out)->next;
+    }
+}
+
 /* The parts of the nodes' priors as what is left of them, and as the densities
  * that were taken out. */
-static void replace_parts(struct integrated *k)
+static void replace_priors(struct integrated *k)
 {
     struct compiler *c = k->c;
     struct step *s = k->step;
@@ -371,26 +424,34 @@ static void replace_parts(struct integrated *k)
         const struct node *node = node_of(k, p);
         if (!node)
             continue;
-        p->opaque = true;
-        p->resists = NULL;
-        p->terms = (struct collected){.rest = sym_num(c, 0)};
         const bool added = node->drawn->family->auxiliary;
-        p->logp = condition_in_part(
+        symp logp = condition_in_part(
             c, p,
-            added ? node->logp
-                  : where_drawn(c, node, node->factor->logp, node->logp));
+            added
+                ? node->logp
+                : sampler_where_drawn(c, node, node->factor->logp, node->logp));
         symp rule = k->between ? p->factor->rule : NULL;
         if (rule)
-            p->logp = sym_add2(c, p->logp,
-                               sym_select(c, condition_in_part(c, p, rule),
-                                          sym_num(c, 0),
-                                          sym_num(c, -(double)INFINITY)));
+            logp = sym_add2(c, logp,
+                            sym_select(c, condition_in_part(c, p, rule),
+                                       sym_num(c, 0),
+                                       sym_num(c, -(double)INFINITY)));
+        put_in_place(k, p, logp);
         *out = taken_out(c, node, p);
         out = &(*out)->next;
     }
+}
+
+static void replace_parts(struct integrated *k)
+{
+    struct step *s = k->step;
+    if (k->beside)
+        replace_common(k);
+    else
+        replace_priors(k);
     s->law.n = 0;
     condition_gather_statistics(s);
-    if (s->sampler == &sampler_slice || s->sampler == &sampler_direct)
+    if (!s->sampler->tries_all)
         s->sampler = &sampler_integrated_slice;
 }
 
@@ -421,8 +482,9 @@ bool sampler_without(struct compiler *c, struct model *m, struct step *s,
                           .factor = s->family->factor,
                           .at = family_lhs(c, s->family, 0, NULL)};
     *labels = (struct label_sums){.n = 0};
-    return can_go(m, s) && !s->family->nslices && !s->family->auxiliary &&
-           sampler_scalar_density(&k, node) && !labels->failed;
+    return sampler_can_go(m, s) && !s->family->nslices &&
+           !s->family->auxiliary && sampler_scalar_density(&k, node) &&
+           !labels->failed;
 }
 
 /* Tables of what is not integrated out after all are taken back. */
@@ -434,12 +496,14 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
     struct integrated *k = NEW(c, struct integrated);
     *k = (struct integrated){.c = c, .m = m, .step = s};
     find_nodes(k);
-    bool fits =
-        k->n && others_are_free(k) && none_stays(k) && goes_with_all(k, others);
+    bool fits = k->n && others_are_free(k) &&
+                (!k->beside || sampler_leaves_ridge(k)) && none_stays(k) &&
+                goes_with_all(k, others);
     for (int i = 0; fits && i < k->n; i++) {
         struct node *node = &k->nodes[i];
         const struct family *f = node->drawn->family;
         fits = k->between     ? sampler_between_points(c, node)
+               : k->beside    ? sampler_common_density(k, node)
                : f->auxiliary ? sampler_added_density(k, node)
                : f->nslices   ? sampler_vector_density(k, node)
                               : sampler_scalar_density(k, node);
@@ -508,9 +572,10 @@ void sampler_integrate_out(struct compiler *c, struct model *m)
 {
     struct integrated *all = NULL;
     for (struct step *s = m->steps; s; s = s->next) {
-        struct integrated *k = is_parameter(m, s) || reads_added(m, s)
-                                   ? try_parameter(c, m, s, all)
-                                   : NULL;
+        struct integrated *k =
+            is_parameter(m, s) || is_count(m, s) || reads_added(m, s)
+                ? try_parameter(c, m, s, all)
+                : NULL;
         if (!k)
             continue;
         k->next = all;

@@ -40,6 +40,7 @@ struct integrated {
     struct node nodes[MOST_NODES];
     int n;
     bool between;              /* points that the parameter moves: interval.c */
+    bool beside;               /* children are in common: common_child.c */
     struct step *closed;       /* the parameter's without added nodes, where it
                                   is of a known family; or NULL */
     struct label_sums *labels; /* where what labels tell is noted; or NULL */
@@ -55,6 +56,30 @@ bool sampler_depends_on(const struct model *m, symp e, const struct var *v);
 bool sampler_scalar_density(const struct integrated *k, struct node *node);
 bool sampler_added_density(const struct integrated *k, struct node *node);
 bool sampler_vector_density(const struct integrated *k, struct node *node);
+
+/* The same of a node that has children in common with the parameter. False,
+ * too, where rows would have to be gone through for each value of that. */
+bool sampler_common_density(const struct integrated *k, struct node *node);
+
+/* integrated.c: whether s draws its nodes exactly, each by itself, from a
+ * family that says what constant its density has. */
+bool sampler_can_go(const struct model *m, const struct step *s);
+
+/* Of a node that may be data: `drawn` where it is drawn, else `seen`. */
+symp sampler_where_drawn(struct compiler *c, const struct node *node, symp seen,
+                         symp drawn);
+
+/* ---- common_child.c ---- */
+
+/* Finds nodes that stand beside the parameter in a likelihood. */
+void sampler_find_common_children(struct integrated *k);
+/* Whether a child tells of the parameter what it does not of the nodes. If all
+ * is a distance in units of the nodes', as that of rows from a mean is in those
+ * of their precision, both hardly hold each other. */
+bool sampler_leaves_ridge(const struct integrated *k);
+/* The log density of an instance of the parameter's part without what it has of
+ * the nodes; NULL: it cannot be told. */
+symp sampler_without_common(const struct integrated *k, const struct part *p);
 
 /* integrated.c: where the lists of families, variables and indexes end; and
  * what was added behind that is no more. */

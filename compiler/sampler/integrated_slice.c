@@ -63,6 +63,7 @@ const struct sampler sampler_integrated_slice = {
     .emit = emit,
     .draw = draw,
     .scalar = true,
+    .by_many = true,
     .blocks = 3,
     .tunes = sampler_tunes_width,
 };

@@ -298,15 +298,21 @@ static void add_change(struct changes *k, const char *name, symp own, symp gain)
     k->of[k->n++] = (struct change){.name = name, .own = own, .gain = gain};
 }
 
-/* The coefficients of a scalar's statistics, s1, s2, ... in `solve`. */
-static bool find_coefficients(const struct integrated *k, const struct step *s,
-                              struct changes *out)
+/* A family's statistics, s1, s2, ... in `solve`, with coefficients of 0. */
+static void name_statistics(struct compiler *c, const struct entry *d,
+                            struct changes *out)
 {
-    struct compiler *c = k->c;
-    const struct clause *all = entry_clause(s->law.family, "statistics");
+    const struct clause *all = entry_clause(d, "statistics");
     for (const struct clause_item *i = all->items; i; i = i->next)
         add_change(out, intern_format(c, "s%d", out->n + 1), sym_num(c, 0),
                    sym_num(c, 0));
+}
+
+/* The coefficients of a scalar's statistics. */
+static bool find_coefficients(const struct integrated *k, const struct step *s,
+                              struct changes *out)
+{
+    name_statistics(k->c, s->law.family, out);
     for (int i = 0; i < s->law.n; i++)
         for (const struct part *p = s->parts; p; p = p->next)
             for (int t = 0; t < p->terms.n; t++)
@@ -408,4 +414,81 @@ bool sampler_vector_density(const struct integrated *k, struct node *node)
     node->logp = sym_neg(c, change);
     node->full = sampler_both_of(c, density, &params);
     return !sym_has_var(change, s->family->var);
+}
+
+/* ---- the density of a node that has children in common with the parameter --
+ */
+
+/* What the part gives if an instance gives e, which may depend on the parameter
+ * by factors that all instances share: tables for the rest. NULL as above. */
+static symp given_along(const struct integrated *k, const struct step *s,
+                        const struct part *p, symp e)
+{
+    struct compiler *c = k->c;
+    const struct family *x = k->step->family;
+    symp cell = sym_ref(c, x->var, x->var->ndim, x->lower);
+    struct collected of;
+    sym_collect(c, sym_replace(c, e, cell, sym_target(c)), x->var->positive,
+                &of);
+    if (of.overflow)
+        return NULL;
+    symp sum = sym_is(of.rest, 0) ? of.rest : given_by(k, s, p, of.rest);
+    for (int t = 0; sum && t < of.n; t++) {
+        symp each = given_by(k, s, p, of.coefficient[t]);
+        if (!each || sym_has_loop_of(of.statistic[t], p->loops, p->nloops))
+            return NULL;
+        symp by = sym_replace(c, of.statistic[t], sym_target(c), cell);
+        sum = sym_add2(c, sum, sym_mul2(c, by, each));
+    }
+    return sum;
+}
+
+/* The coefficients of all statistics, in `own`. */
+static bool add_up(const struct integrated *k, const struct step *s,
+                   struct changes *out)
+{
+    struct compiler *c = k->c;
+    name_statistics(c, s->law.family, out);
+    for (int i = 0; i < s->law.n; i++)
+        for (const struct part *p = s->parts; p; p = p->next)
+            for (int t = 0; t < p->terms.n; t++) {
+                if (!sym_same(p->terms.statistic[t], s->law.statistics[i]))
+                    continue;
+                symp e = p->terms.coefficient[t];
+                symp *sum = &out->of[s->law.place[i]].own;
+                e = p->own ? e : given_along(k, s, p, e);
+                if (!e)
+                    return false;
+                *sum = sym_add2(c, *sum, e);
+            }
+    return true;
+}
+
+bool sampler_common_density(const struct integrated *k, struct node *node)
+{
+    struct compiler *c = k->c;
+    const struct step *s = node->drawn;
+    const struct entry *d = s->law.family;
+    struct names names = {.of = s->family, .entry = d};
+    struct changes statistics = {.n = 0}, params = {.n = 0};
+    if (!add_up(k, s, &statistics))
+        return false;
+    for (const struct clause_item *i = entry_clause(d, "solve")->items; i;
+         i = i->next) {
+        symp e = sym_from_library(c, i->value, bind, &names);
+        add_change(&params, i->label->name, sampler_own_of(c, e, &statistics),
+                   sym_num(c, 0));
+    }
+    symp density =
+        sym_from_library(c, entry_value(d, "logdensity"), bind, &names);
+    if (!density)
+        return false;
+    density = sampler_own_of(c, density, &params);
+    struct collected terms;
+    sym_collect(c, density, s->family->var->positive, &terms);
+    if (terms.overflow || sym_has_target(terms.rest))
+        return false;
+    node->logp = sym_neg(c, terms.rest);
+    node->full = sym_replace(c, density, sym_target(c), node->at);
+    return true;
 }
