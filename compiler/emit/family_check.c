@@ -63,6 +63,27 @@ static const char *support_text(struct compiler *c, const struct family *f)
     return text_take(c, &t);
 }
 
+/* Bounds of a truncation, which data or the text have, leave something. */
+static void check_bounds(struct emitter *e, const struct family *f)
+{
+    const struct factor *g = f->factor;
+    if (!(f->truncated || f->censored) || f->nslices || !g || !g->lower ||
+        !g->upper || sym_reads_latent(g->lower) || sym_reads_latent(g->upper))
+        return;
+    symp reversed = sym_call(e->c, "<", 2, (symp[]){g->upper, g->lower});
+    if (reversed->kind == SYM_NUM && reversed->number == 0)
+        return;
+    const char *args, *name = element_format(e, f, &args);
+    const char *low = emit_in_brackets(e, g->lower);
+    const char *high = emit_in_brackets(e, g->upper);
+    emit_line(e, "if (%s < %s)", high, low);
+    emit_line(e,
+              "    return gbm_problem_text(problem, \"nothing is left for %s "
+              "between the bounds [%%g, %%g] of %s\"%s, (double)%s, "
+              "(double)%s);",
+              name, text_in_format(e->c, f->text), args, low, high);
+}
+
 /* How an end of an interval is printed: its value, where data have it. */
 static const char *end_format(symp known, symp end, const char *open)
 {
@@ -252,6 +273,7 @@ void emit_family_check(struct compiler *c, struct text *out,
     if (f->stochastic && !f->auxiliary) {
         check_lengths(&e, f);
         check_requirements(&e, f);
+        check_bounds(&e, f);
         check_observed(&e, f);
     }
     text_append(out, "    return true;\n}\n");

@@ -86,6 +86,10 @@ struct rt_option {
 /* options.c */
 const struct rt_option *rt_option_of(enum option_id id);
 
+/* elsewhere.c. The option or command that other programs call `word`; or NULL.
+ */
+const char *rt_elsewhere(const char *word);
+
 /* option_values.c. Whether an option is on the command line. */
 bool rt_option_is_given(const struct rt_options *options, enum option_id id);
 /* The error that there is no `what` of this name; nearest: or NULL. */

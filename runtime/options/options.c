@@ -280,8 +280,11 @@ static enum gbm_status parse_option(struct rt *rt, int argc, char **argv,
         rt->options.given |= UINT64_C(1) << options[k].id;
         return rt_option_set(rt, &options[k], value);
     }
+    const char *meant = rt_elsewhere(name);
     return rt_suggest(rt, "option", name,
-                      rt_nearest(name, NOPTIONS, option_name, NULL));
+                      meant && meant[0] == '-'
+                          ? meant
+                          : rt_nearest(name, NOPTIONS, option_name, NULL));
 }
 
 static enum gbm_status parse_command(struct rt *rt, const char *word)
@@ -294,8 +297,10 @@ static enum gbm_status parse_command(struct rt *rt, const char *word)
     if (strcmp(word, "report") == 0)
         return rt_fail(rt, GBM_USER_ERROR,
                        "report: of draws, by gbm report fit.nc");
+    const char *meant = rt_elsewhere(word);
     return rt_suggest(rt, "command", word,
-                      rt_nearest(word, NCOMMANDS, command_name, NULL));
+                      meant ? meant
+                            : rt_nearest(word, NCOMMANDS, command_name, NULL));
 }
 
 /* What holds where the command line says nothing. */

@@ -102,3 +102,21 @@ says 'y\[2\] = 2 is outside the bounds \[2\.5, inf\] of y\[i\] ~ dnorm\(m, 1\)T\
 echo '{"y": [1, 2], "z": [0.1, -0.2], "low": [0, 0]}' >cut.json
 status 1 ./cut --data cut.json --quiet
 says 'z\[2\] = -0\.2 is outside the bounds \[0, \.\.\.\] of z\[i\] ~ dexp\(1\)T\( , m\)'
+
+# Bounds that leave nothing say so by themselves, of data and of what is drawn.
+cat >none.gbm <<'E2'
+model {
+  for (i in 1:2) { y[i] ~ dnorm(m, 1)T(low[i], high[i]) }
+  m ~ dnorm(0, 1)
+  k ~ dpois(3)T(2, most)
+}
+E2
+status 0 "$GBMC" none.gbm -o none
+echo '{"y": [1, null], "low": [0, 3], "high": [2, 2.5], "most": 4}' >none.json
+status 1 ./none --data none.json --quiet
+says 'none.gbm:2:20: nothing is left for y\[2\] between the bounds \[3, 2\.5\] of y\[i\] ~'
+echo '{"y": [1, null], "low": [0, 3], "high": [2, 4], "most": 1}' >none.json
+status 1 ./none --data none.json --quiet
+says 'none.gbm:4:3: nothing is left for k between the bounds \[2, 1\] of k ~'
+echo '{"y": [1, null], "low": [0, 3], "high": [2, 4], "most": 2}' >none.json
+status 0 ./none --data none.json --quiet --warmup 10 --draws 10

@@ -12,6 +12,14 @@ status 1 ./pump
 says 'data|supplied|given'
 status 1 ./pump --no-such-option --data "$data"
 says 'no-such-option'
+# What JAGS's, NIMBLE's and Stan's interfaces call it.
+for word in --n.iter=draws --num_samples=draws --burnin=warmup \
+    --n.chains=chains; do
+    status 1 ./pump "${word%=*}" 10 --data "$data"
+    says "unknown option '${word%=*}': did you mean --${word#*=}\?"
+done
+status 1 ./pump sample num_samples=10
+says "unknown command 'sample': did you mean run\?"
 status 1 ./pump --data
 status 1 ./pump --data "$data" --chains none
 says 'none'
