@@ -218,6 +218,7 @@ struct var {
                              draw (known.c); or NULL */
     bool follows; /* such a one, or a constant computed from such: changes
                      where that is drawn forward */
+    bool on_left; /* subscripts on the left are computed from it */
     bool shapes;  /* the same, where it cannot: subscripts or ends of
                      ranges read it */
     struct var *inverse; /* random matrices: derived, the inverse of each, at

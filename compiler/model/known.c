@@ -2,7 +2,9 @@
  * variable whose every value is there is no longer a node to draw: what reads
  * it reads data. So it becomes two of the same name: a given one, which all
  * statements read, and a leaf, which keeps its statements. A regression on it
- * is then linear, and a block need not hold it. */
+ * is then linear, and a block need not hold it. So does one that tells which
+ * elements a statement defines, as choices do in Q[t + 1,choice[t]] <- ...:
+ * the graph is known with the data, so these must be supplied. */
 #include "io/data.h"
 #include "model/resolve.h"
 
@@ -71,6 +73,48 @@ static bool files_exist(struct compiler *c)
     return c->nerrors == 0;
 }
 
+/* A test for sym_any that fails: it marks what it meets. */
+static bool mark_left(symp e, const void *unused)
+{
+    (void)unused;
+    if (e->kind == SYM_REF)
+        e->var->on_left = true;
+    return false;
+}
+
+static int count_on_left(const struct model *m)
+{
+    int n = 0;
+    for (const struct var *v = m->vars; v; v = v->next)
+        n += v->on_left;
+    return n;
+}
+
+static void mark_on_left(struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next)
+        for (int d = 0; d < f->var->ndim; d++) {
+            (void)sym_any(f->lower[d], mark_left, NULL);
+            if (f->upper[d])
+                (void)sym_any(f->upper[d], mark_left, NULL);
+        }
+    for (int before = 0, now = count_on_left(m); now > before;
+         before = now, now = count_on_left(m))
+        for (struct family *f = m->families; f; f = f->next)
+            if (f->var->on_left && !f->stochastic)
+                (void)family_any(f, mark_left, NULL, true);
+}
+
+/* Whether the model makes sense only where v is data. Whole numbers alone: of
+ * others x[1 + step(a)] <- ... asks for what no data have. */
+static bool must_be_known(const struct var *v)
+{
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!model_draws_integers(f))
+            return false;
+    return v->on_left;
+}
+
 void model_split_known(struct compiler *c, struct model *m)
 {
     struct resolver r = {.c = c, .m = m};
@@ -79,8 +123,16 @@ void model_split_known(struct compiler *c, struct model *m)
     struct var *last = NULL; /* what is split ends behind it */
     for (struct var *v = m->vars; v; v = v->next)
         last = v;
+    mark_on_left(m);
     for (struct var *v = m->vars; good && v; v = v == last ? NULL : v->next) {
-        if (c->options.ndata == 0 || !random_throughout(v) || !is_read(m, v))
+        if (!random_throughout(v) || !is_read(m, v))
+            continue;
+        if (must_be_known(v)) {
+            split(&r, v);
+            any = true;
+            continue;
+        }
+        if (c->options.ndata == 0)
             continue;
         if (!is_open)
             good = is_open = model_read_named_data(c, m, &data);

@@ -108,6 +108,20 @@ void loader_declare_extents(struct loader *l, int v, int *declared)
     loader_rebind(l);
 }
 
+static enum gbm_status fail_below(struct loader *l,
+                                  const struct gbm_variable *variable,
+                                  const struct gbm_family *fam, int d, int at)
+{
+    if (at == INT_MIN)
+        return rt_fail(l->rt, GBM_USER_ERROR,
+                       "%s: subscript %d of %s is missing in the data: it "
+                       "tells which element is defined",
+                       fam->where, d + 1, variable->name);
+    return rt_fail(l->rt, GBM_USER_ERROR,
+                   "%s: subscript %d of %s is %d; subscripts begin at 1",
+                   fam->where, d + 1, variable->name, at);
+}
+
 /* Largest subscripts that the variable's statements define. */
 static enum gbm_status needed_extents(struct loader *l, int v, int *needed,
                                       int *family)
@@ -128,10 +142,7 @@ static enum gbm_status needed_extents(struct loader *l, int v, int *needed,
             fam->subscripts(l->state, e, out);
             for (int d = 0; d < variable->ndim; d++) {
                 if (out[d] < 1)
-                    return rt_fail(l->rt, GBM_USER_ERROR,
-                                   "%s: subscript %d of %s is %d; subscripts "
-                                   "begin at 1",
-                                   fam->where, d + 1, variable->name, out[d]);
+                    return fail_below(l, variable, fam, d, out[d]);
                 if (out[d] > needed[d]) {
                     needed[d] = out[d];
                     *family = f;

@@ -89,6 +89,8 @@ static const char *near_name(const struct loader *l, const char *name, int n,
 {
     for (int i = 0; i < n; i++) {
         const char *other = name_of(l, i);
+        if (other && strcmp(other, name) == 0) /* what is read and drawn */
+            return NULL;
         if (other && strcasecmp(other, name) == 0)
             return other;
     }

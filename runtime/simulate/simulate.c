@@ -183,9 +183,9 @@ static enum gbm_status follow_known(struct rt *rt, struct rt_instance *in)
         if (variable->shapes && variable->role == GBM_GIVEN)
             return rt_fail(rt, GBM_USER_ERROR,
                            "%s: the model cannot be simulated as it was "
-                           "compiled: %s, which gbmc --data told to be data, "
-                           "is a subscript or the end of a range; compile it "
-                           "without --data",
+                           "compiled: %s, which is data to what reads it, is "
+                           "a subscript or the end of a range; if gbmc --data "
+                           "told so, compile it without",
                            variable->where, variable->name);
     }
     return GBM_OK;

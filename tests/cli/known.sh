@@ -225,3 +225,34 @@ for r in rows:
     assert abs(r["r.2"] - r["y"] - r["u.1"]) < 0.01, r
 E
 done
+
+# What tells which element a statement defines must be data, told or not, by way
+# of what is computed from it too; what it is then is read as such.
+cat >left.gbm <<'E'
+model {
+  Q[1,1] <- 0  Q[1,2] <- 0
+  for (t in 1:(T - 1)) {
+    Q[t + 1,k[t]] <- Q[t,k[t]] + a * (r[t] - Q[t,k[t]])
+    Q[t + 1,other[t]] <- Q[t,other[t]]
+  }
+  for (t in 1:T) { k[t] ~ dcat(p[t,])  other[t] <- 3 - k[t]
+    p[t,1] <- ilogit(Q[t,1] - Q[t,2])  p[t,2] <- 1 - p[t,1] }
+  a ~ dbeta(1, 1)
+}
+E
+status 0 "$GBMC" -O 0 left.gbm -o left
+echo '{"T": 4, "k": [1, 2, 2, 1], "r": [1, 0, 2, 1]}' >left.json
+status 0 ./left check --data left.json
+status 0 ./left --data left.json --quiet --draws 50 --warmup 50 --out left.nc
+status 1 ./left simulate --data left.json
+says 'left.gbm:.*cannot be simulated as it was compiled: k,'
+echo '{"T": 4, "k": [1, null, 2, 1], "r": [1, 0, 2, 1]}' >left.json
+status 1 ./left --data left.json --quiet
+says 'k\[2\] is missing in the data, but left.gbm:7:40 reads it'
+sed 's/other\[t\] <- 3 - k\[t\]//; s/other\[t\]/3 - k[t]/g' left.gbm >direct.gbm
+status 0 "$GBMC" -O 0 direct.gbm -o direct
+status 1 ./direct --data left.json --quiet
+says 'direct.gbm:4:5: subscript 2 of Q is missing in the data: it tells'
+echo '{"T": 4, "r": [1, 0, 2, 1]}' >left.json
+status 1 ./left --data left.json --quiet
+says 'k must be supplied: .* no data file has it$'
