@@ -117,6 +117,7 @@ int main(int argc, char **argv)
         if (rt.threads == 0)
             rt.threads = omp_get_num_procs();
         omp_set_num_threads(rt.threads);
+        rt_watch_held(&rt);
         status = run_command(&rt);
     }
     rt_options_free(&rt.options);

@@ -465,6 +465,8 @@ struct gbm_step {
     bool asked;      /* by samplers { }: nothing else moves its elements */
     bool collapsed;  /* what the next steps draw is integrated out, and may
                         have density 0 until then */
+    bool defers;     /* what it makes due may wait for the next step, which
+                        makes that due, too */
     bool repairs;    /* tries every value of a finite support, so it may
                         leave impossible starting values */
     bool every;      /* `family` is observed, and what its elements tie is

@@ -386,6 +386,11 @@ struct rt {
     bool told;       /* --init gave all that sweeps draw a value */
     bool lines;      /* for the device's load: sweeps may end with moves along
                         lines that warm-up learns, where the device has them */
+    /* For tests (check/held.c), or NULL: on the host, told of a chain that
+     * stands between two steps, with all that they make due: behind `last`, of
+     * whose sweep it is the `end`, or NULL, as a block of sweeps begins. */
+    void (*watch)(struct rt *rt, struct rt_instance *in, void *state, int chain,
+                  const struct gbm_step *last, bool end);
 };
 
 /* Changes when what a sampler and a plugin share changes. A plugin exports its

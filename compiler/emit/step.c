@@ -472,6 +472,8 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
                     s->turn.inverse ? s->turn.inverse->number : -1);
         if (s->turn.after)
             text_printf(out, ", .after = %d", s->turn.after->number + 1);
+        if (s->turn.again)
+            text_append(out, ", .defers = 1");
         if (s->beside.block && !s->beside.always)
             text_printf(out, ", .otherwise = %d", s->beside.block->number + 1);
         if (s->turn.due_whole)

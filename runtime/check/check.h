@@ -27,6 +27,11 @@ enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
 enum gbm_status rt_self_check_lines(struct rt *rt, struct rt_instance *in,
                                     double warmup);
 
+/* held.c. Where GBM_HELD is set, for tests: all that is held of a chain is made
+ * anew behind each step of the host's sweeps, and as a block of them begins;
+ * the run ends where it is another. Draws are what they are without. */
+void rt_watch_held(struct rt *rt);
+
 /* same_sweep.c. Sweeps of rt->device, which has loaded the chains' state in
  * in->slots, beside the host's, with random numbers of sweeps `first` on, for
  * about that many seconds. Fails where they are not the same but for rounding,

@@ -61,15 +61,14 @@ static bool are_of_one(int n, const double *held, const double *computed)
 }
 
 static enum gbm_status refuse_held(struct self_check *s, int v, double held,
-                                   double computed)
+                                   double computed, const char *what)
 {
-    return rt_fail(
-        s->rt, GBM_FAILURE,
-        "this sampler is wrong: no draws were made\n"
-        "A sweep leaves %s behind: it holds %.10g where the model computes "
-        "%.10g. " CHECK_REPORT,
-        s->in->model->variables[v].name, held, computed,
-        (unsigned long long)s->rt->options.seed);
+    return rt_fail(s->rt, GBM_FAILURE,
+                   "this sampler is wrong: no draws were made\n"
+                   "%s %s behind: it holds %.10g where the model computes "
+                   "%.10g. " CHECK_REPORT,
+                   what, s->in->model->variables[v].name, held, computed,
+                   (unsigned long long)s->rt->options.seed);
 }
 
 /* From cell `at` of variable v, where its `held` value is not the one computed:
@@ -112,7 +111,8 @@ static double *rounding_of(struct self_check *s, int v)
 }
 
 /* Refuses cells of v that are not what is computed of them now. */
-static void compare_held(struct self_check *s, int v, const double *held)
+static void compare_held(struct self_check *s, int v, const double *held,
+                         const char *what)
 {
     const struct gbm_variable *variable = &s->in->model->variables[v];
     const struct rt_slot *slot = &s->in->slots[v];
@@ -129,7 +129,7 @@ static void compare_held(struct self_check *s, int v, const double *held)
         if (!rounding)
             rounding = rounding_of(s, v);
         if (!(fabs(held[i] - now) <= rounding[i]))
-            refuse_held(s, v, held[i], now);
+            refuse_held(s, v, held[i], now, what);
     }
     free(rounding);
 }
@@ -225,7 +225,7 @@ enum gbm_status self_check_held(struct self_check *s, const char *what)
     at = 0;
     for (int v = 0; v < m->nvariables; v++)
         if (status == GBM_OK && s->kept_up[v]) {
-            compare_held(s, v, held + at);
+            compare_held(s, v, held + at, what);
             at += s->in->slots[v].cells;
         }
     free(held);

@@ -208,6 +208,7 @@ static enum gbm_status host_load(struct rt *rt, struct rt_instance *in)
 
 struct runner {
     struct host *host;
+    struct rt *rt;
     const struct rt_block *block;
     int chain;
     void *state;
@@ -349,6 +350,25 @@ static void count_time(const struct runner *r, int k, double began)
     r->profile[k] += spent;
 }
 
+static void watch(const struct runner *r, const struct gbm_step *last, bool end)
+{
+    if (r->rt->watch)
+        r->rt->watch(r->rt, r->host->in, r->state, r->chain, last, end);
+}
+
+/* Whether all that the first of the calls makes due, or is made by it as
+ * another was drawn, is there behind it. */
+static bool is_settled(const struct host *h, const struct call *calls, int n)
+{
+    const struct gbm_step *step = calls->step, *drawn = step;
+    const struct gbm_step *next = n > 1 ? calls[1].step : NULL;
+    if (step->after)
+        drawn = &h->in->model->steps[step->after - 1];
+    return !next ||
+           (next != step && !drawn->defers && next->kind != GBM_STEP_DERIVE &&
+            next->kind != GBM_STEP_INDEX);
+}
+
 static void run_calls(struct runner *r, const struct call *calls, int n)
 {
     for (int k = 0; k < n; k++) {
@@ -360,6 +380,8 @@ static void run_calls(struct runner *r, const struct call *calls, int n)
         const double began = clock_of(r);
         run_call(r, &calls[k]);
         count_time(r, calls[k].step->number, began);
+        if (is_settled(r->host, calls + k, n - k))
+            watch(r, calls[k].step, k + 1 == n && !calls[k].step->leaf);
     }
 }
 
@@ -376,6 +398,8 @@ static void keep(struct runner *r, int s, int64_t k)
     const double began = clock_of(r);
     if (late)
         rt_derive_kept(h->in, r->state);
+    if (late)
+        watch(r, NULL, true);
     if (h->in->has_moments)
         rt_moments_add(h->in, h->moments, r->chain, h->count + s + 1);
     if (k >= 0)
@@ -391,6 +415,7 @@ static void move_along(const struct runner *r)
     host_along_move(r->host->along, r->state, r->chain, r->block,
                     r->sweep.sweep, NULL);
     count_time(r, r->host->in->model->nsteps + RT_LINES, began);
+    watch(r, NULL, true);
 }
 
 /* Sweeps `from` to `to` of the block. */
@@ -408,6 +433,7 @@ static void run_chain(struct runner *r, int from, int to)
                                   .adapting = b->adapting};
     int until_kept = b->thin > 0 ? b->thin - from % b->thin : 0;
     int64_t kept = b->thin > 0 ? from / b->thin : 0;
+    watch(r, NULL, false);
     for (int s = from; s < to && !r->failed; s++, r->sweep.sweep++) {
         run_calls(r, h->sweep, h->nsweep);
         move_along(r);
@@ -455,6 +481,7 @@ static enum gbm_status run_part(struct rt *rt, const struct rt_block *block,
     reduction(+ : jitters, spent) if (outer > 1)
     for (int c = 0; c < chains; c++) {
         struct runner r = {.host = h,
+                           .rt = rt,
                            .block = block,
                            .chain = c,
                            .threads = inside ? rt->threads : 1,
@@ -474,6 +501,8 @@ static enum gbm_status run_part(struct rt *rt, const struct rt_block *block,
         h->sweep_s = spent / ((double)sweeps * chains);
     if (block->thin > 0)
         h->count += sweeps;
+    if (rt->status != GBM_OK) /* what watches the chains has failed */
+        return rt->status;
     if (failed)
         return rt_fail(rt, GBM_FAILURE,
                        "%s: the precision of the Gaussian block of %s is not "

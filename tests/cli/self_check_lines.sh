@@ -56,5 +56,5 @@ broken term ridge along 's/i < a->nterms \&\&/i < a->nterms - 1 \&\&/'
 broken effects level along_joint \
     's/if \(rt_counts_for_nothing\(.*/if (false)/'
 broken states ridge along 's/i < a->nderived; i\+\+/i < 0; i++/' \
-    'A sweep leaves q behind'
+    'leave q behind'
 broken rows place along 's/rt_index_latents\(.*/;/' 'leave behind which'

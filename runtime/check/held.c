@@ -1,0 +1,101 @@
+/* held.c: whatever a sampler holds of what follows from the nodes must follow
+ * them wherever a step reads it: behind each step, and whatever moved the
+ * chains between blocks of sweeps, as starts, swaps, resampling and checkpoints
+ * do. The self-check looks behind whole sweeps, of its own alone. */
+#include "check/self_check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A chain's part of a slot; *bytes of it. */
+static char *part_of(const struct self_check *s, int v, size_t *bytes)
+{
+    const size_t all = rt_chain_bytes(s->in, v);
+    *bytes = all / (size_t)s->in->nchains;
+    return all ? (char *)s->in->slots[v].values + *bytes * (size_t)s->chain
+               : NULL;
+}
+
+static void copy_parts(const struct self_check *s, char *copy, bool back)
+{
+    for (int v = 0; v < s->in->model->nvariables; v++) {
+        size_t bytes;
+        char *part = part_of(s, v, &bytes);
+        if (part)
+            memcpy(back ? part : copy, back ? copy : part, bytes);
+        copy += bytes;
+    }
+}
+
+/* What follows from the chain's nodes was not asked for: draws are what they
+ * are without. */
+static void compare(struct self_check *s, const char *what)
+{
+    size_t all = 1, bytes;
+    for (int v = 0; v < s->in->model->nvariables; v++) {
+        part_of(s, v, &bytes);
+        all += bytes;
+    }
+    char *copy = malloc(all);
+    if (!copy)
+        abort();
+    copy_parts(s, copy, false);
+    self_check_held(s, what);
+    copy_parts(s, copy, true);
+    free(copy);
+}
+
+/* What is computed of draws that nothing reads, of kept sweeps alone, waits for
+ * the end of these. */
+static void leave_late(struct self_check *s)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int k = 0; k < m->nsteps; k++)
+        if (m->steps[k].kind == GBM_STEP_DERIVE && !m->steps[k].after)
+            s->kept_up[m->families[m->steps[k].family].variable] = false;
+}
+
+/* Elements of a random array that are computed of others are made behind all
+ * steps. */
+static void add_computed(struct self_check *s)
+{
+    const struct gbm_model *m = s->in->model;
+    for (int f = 0; f < m->nfamilies; f++)
+        if (rt_is_read(m, f) &&
+            m->variables[m->families[f].variable].role == GBM_STOCHASTIC)
+            s->kept_up[m->families[f].variable] = true;
+}
+
+static void watch(struct rt *rt, struct rt_instance *in, void *state, int chain,
+                  const struct gbm_step *last, bool end)
+{
+    struct self_check s = {.rt = rt, .in = in, .state = state, .chain = chain};
+    char what[300];
+    s.kept_up = calloc((size_t)in->model->nvariables + 1, sizeof *s.kept_up);
+    if (!s.kept_up)
+        abort();
+    self_check_find_held(&s);
+    if (last && last->leaf)
+        leave_late(&s);
+    if (end)
+        add_computed(&s);
+    if (last && last->after) /* what makes the last one due is to blame */
+        last = &in->model->steps[last->after - 1];
+    if (last)
+        snprintf(what, sizeof what, "Step %d, %s (%s), leaves", last->number,
+                 last->name, last->variable);
+    else
+        snprintf(what, sizeof what, "What moves the chains %s leaves",
+                 end ? "behind the steps" : "between sweeps");
+#pragma omp critical(watched)
+    if (rt->status == GBM_OK)
+        compare(&s, what);
+    free(s.kept_up);
+}
+
+void rt_watch_held(struct rt *rt)
+{
+    if (getenv("GBM_HELD"))
+        rt->watch = watch;
+}

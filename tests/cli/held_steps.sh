@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# GBM_HELD: what a sampler holds is looked at behind each step, not only behind
+# a sweep of the self-check. Draws are what they are without; rows that are left
+# behind, and a table, are seen behind the step that does so.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >ranks.gbm <<'E'
+model {
+  for (g in 1:3) { u[g] ~ dnorm(g / 3, 1) }
+  r[1:3] <- rank(u[])
+  for (k in 1:3) { m[k] ~ dnorm(0, 1) }
+  for (i in 1:N) { y[i] ~ dnorm(m[r[group[i]]], 1) }
+  for (i in 1:N) {
+    z[i] ~ dcat(p[])
+    w[i] ~ dpois(exp(n[z[i]]))
+  }
+  for (k in 1:2) { n[k] ~ dnorm(k, 4) }
+}
+E
+echo '{"N": 6, "group": [1, 1, 2, 3, 3, 3], "y": [2, 1.5, 0.2, -1, -2, -1.5],
+    "w": [1, 7, 2, 9, 3, 5], "p": [0.5, 0.5]}' >ranks.json
+options=(--data ranks.json --device cpu --seed 1 --chains 2 --warmup 30
+    --draws 20 --quiet)
+status 0 "$GBMC" -O 0 ranks.gbm -o ranks
+status 0 ./ranks "${options[@]}" --out as_ever.csv
+GBM_HELD=1 status 0 ./ranks "${options[@]}" --out watched.csv
+for chain in 1 2; do
+    cmp <(grep -v '^#' as_ever_$chain.csv) <(grep -v '^#' watched_$chain.csv) ||
+        fail "draws of chain $chain are not what they are without"
+done
+
+# behind FROM TO WHAT: the program with one text for another
+status 0 "$GBMC" --emit=c ranks.gbm
+cp .out ranks.c
+behind() {
+    sed "$1" ranks.c >behind.c
+    cmp -s ranks.c behind.c && fail "nothing was broken"
+    status 0 cc -std=c11 -O0 -w -fopenmp -D_GNU_SOURCE -I"$GBM_ROOT/runtime" \
+        -I"$GBM_ROOT/stdlib/kernels" behind.c -o behind \
+        "$GBM_ROOT/$GBM_BUILD/libgbm.a" $(cat "$GBM_ROOT/$GBM_BUILD/link_flags")
+    status 0 ./behind "${options[@]}" --no-check --out unseen.csv
+    GBM_HELD=1 status 2 ./behind "${options[@]}" --no-check --out seen.csv
+    says "$2"
+}
+levels=$(sed -n '/where m\[.*hits/s/.*\*index\([0-9]*\)_start;.*/\1/p' ranks.c |
+    head -1)
+others=$(sed -n '/where n\[.*hits/s/.*\*index\([0-9]*\)_start;.*/\1/p' ranks.c |
+    head -1)
+behind "/GBM_STEP_INDEX, .name = \"index$levels\"/,/inverse/s/inverse = $levels/inverse = $others/" \
+    '^Step 0, update_u_v \(u\), leaves behind which elements'
+number=$(sed -n '/GBM_STEP_DERIVE/,/family/s/.*\.family = \([0-9]*\),.*/\1/p' \
+    ranks.c)
+table=$(sed -n '/GBM_STEP_DERIVE/,/sampler/s/.*variable = "\([^"]*\)".*/\1/p' \
+    ranks.c)
+behind "/GBM_STEP_DERIVE/,/family/s/family = $number/family = 0/" \
+    "leaves ${table//./\\.} behind: it holds"
