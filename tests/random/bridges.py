@@ -74,3 +74,22 @@ def draws(bench, method):
         with open(bench.at(f"{method}.json")) as f:
             return 0, json.load(f), err
     return other
+
+
+def held(bench):
+    """oracles.held of both methods' short runs."""
+    failed = raised(bench)
+    for method, words in (("tempering", ["--replicas", "3", "--draws", "12",
+                                         "--warmup", "12"]),
+                          ("smc", ["--particles", "16"])):
+        if failed:
+            return failed
+        status, out, err = bench.run(
+            [bench.at("raised"), "--method", method, "--data", "data.json",
+             "--quiet", "--device", "cpu", "--threads", "1", "--chains", "2",
+             "--seed", str(bench.seed), "--summary", "held.json", *words],
+            GBM_HELD="1")
+        failed = broke("held", status, out, err)
+        if not failed and "behind" in err:
+            failed = Failure("held", method, err[:1000])
+    return failed

@@ -472,11 +472,11 @@ NEVER_ZERO = ("dgamma", "gamma", "dbeta", "beta", "dlnorm", "lognormal",
 LARGEST_LATENT, LARGEST = 45, 120
 
 
-def attempt(generator, bugs_only, later=False):
+def attempt(generator, bugs_only, later=None):
     b = Builder(generator, bugs_only)
     pieces = [makers.MAKERS] * (b.between(1, 4) if later else b.between(3, 7))
     if later:
-        pieces.insert(b.between(0, len(pieces)), makers.LATER)
+        pieces.insert(b.between(0, len(pieces)), later)
     for piece in pieces:
         maker = b.weighted(piece)
         b.feature(maker.__name__.replace("_", " "))
@@ -548,7 +548,7 @@ def generate(seed, bugs_only=False):
         try:
             with np.errstate(all="ignore"):
                 model, data, features, b = attempt(
-                    generator, bugs_only, makers.has_later(seed))
+                    generator, bugs_only, makers.later(seed))
         except (Retry, Impossible, NotReady):
             continue
         bugs = not b.modern and not b.before and not b.beyond_jags

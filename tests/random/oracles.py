@@ -199,6 +199,28 @@ def geweke(bench):
     return Failure("geweke", "joint distribution", "\n".join(more))
 
 
+def held(bench):
+    """What a sampler holds is what follows from the nodes behind each step, from
+    its own starts and from a checkpoint, with moves along lines and with powers
+    that methods set: GBM_HELD asks."""
+    short = ("run", "--quiet", "--device", "cpu", "--chains", "2", "--seed",
+             str(bench.seed), "--out", "held.csv", "--draws", "24")
+    runs = [("--warmup", "40", "--checkpoint", "held.ck"),
+            ("--resume", "held.ck"), ("--warmup", "16")]
+    for words, lines in zip(runs, ("off", "off", "always")):
+        status, out, err = bench.sampler(
+            *short, *words, GBM_HELD="1", GBM_LINES=lines)
+        failed = broke("held", status, out, err)
+        if failed or "behind" in err:
+            return failed or Failure("held", left_behind(err), err[:1000])
+    return bridges.held(bench) if bench.seed % 5 == 2 else None
+
+
+def left_behind(err):
+    """Without names: by what kind of step, and what."""
+    return plain_kind(re.sub(r"Step \d+, \S+ \(.*?\),", "A step", message(err)))
+
+
 # ------------------------------------------------------------- forward draws
 
 def forward_agrees(bench, text, data):
@@ -644,6 +666,7 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "check": lambda: check(bench, text, truth or {}),
         "density": lambda: density_agrees(
             bench, text, data, truth),
+        "held": lambda: held(bench),
         "cost": lambda: cost.agrees(bench, text, data),
         "plain": lambda: plain(bench, like),
         "powers": lambda: bridges.conditionals(bench),
