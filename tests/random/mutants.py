@@ -29,8 +29,8 @@ QUICK, DEEP = (500, 1000), (4000, 8000)  # effort: draws, replicates
 # Whoever breaks what is computed is met by most models, but noticed by few of
 # them; a broken draw is noticed by all that meet it, but may be off by little.
 LONG = (("stays", QUICK), ("geweke", DEEP), ("plain", DEEP))
-OF_VALUES = (("check", QUICK), ("density", QUICK), ("geweke", QUICK),
-             ("plain", QUICK), ("stays", QUICK))
+OF_VALUES = (("held", QUICK), ("check", QUICK), ("density", QUICK),
+             ("geweke", QUICK), ("plain", QUICK), ("stays", QUICK))
 OF_DRAWS = (("check", QUICK), ("density", QUICK), ("forward", QUICK),
             ("geweke", QUICK), ("plain", QUICK), ("geweke", DEEP),
             ("stays", QUICK))
@@ -139,6 +139,38 @@ COMPILER_SITES = [
     # families of two arrays that feed each other stay in the arrays' order
     ("model/sequence.c", "bool any = is_out_of_order(g);",
      "bool any = is_out_of_order(g) && !m;"),
+    # what is held is not made anew: rows by what is computed and stored, rows at
+    # all, nodes that are computed, tables
+    ("sweep/plan.c", "if (w->stored && sym_has_var(ref->args[d], w) &&",
+     "if (!w->stored && sym_has_var(ref->args[d], w) &&"),
+    ("sweep/plan.c", "\n    rebuild_indices(c, m, s, last, false);", "\n    (void)last;"),
+    ("sweep/plan.c", "struct step *last = recompute(c, m, s, next, s, false);",
+     "struct step *last = s;"),
+    ("sweep/plan.c", "last = recompute(c, m, s, next, last, true);", ""),
+    # behind members of a block but the first; behind what moves beside a step
+    ("sweep/plan.c", "for (int i = 0; i < s->block.n; i++)\n            if (s->block.members[i].family->var == v)",
+     "for (int i = 0; i < s->block.n && i < 1; i++)\n            if (s->block.members[i].family->var == v)"),
+    ("sweep/plan.c", "if (s->sampler && s->sampler->moves && s->sampler->moves(s, v))",
+     "if (s->sampler && s->sampler->moves && !s->family)"),
+    # of what is computed of what is computed; by its subscripts
+    ("model/derived.c", "if (definition_depends(k, e->var)) /* of elements that are computed */",
+     "if (!k)"),
+    ("model/derived.c", "for (int i = 0; i < e->nargs; i++)\n        if (reads_on(k, e->args[i]))",
+     "for (int i = 0; i < e->nargs && e->kind != SYM_REF; i++)\n        if (reads_on(k, e->args[i]))"),
+    # as values are tried: all of it, or what an element reaches
+    ("emit/recompute.c", "if (!f->stochastic && f->var->stored && !f->for_updates &&",
+     "if (!f->stochastic && f->var->stored && f->for_updates &&"),
+    ("emit/recompute.c", "for (const struct part *p = s->view.reached; p; p = p->next)\n        emit_reached(&e, p);",
+     "for (const struct part *p = s->view.reached; p && !p->next; p = p->next)\n        emit_reached(&e, p);"),
+    # subscripts but the first
+    ("condition/references.c", "for (int d = 0; d < reference->nargs; d++)\n        i->latent =",
+     "for (int d = 0; d < reference->nargs && d < 1; d++)\n        i->latent ="),
+    # tables of what may be observed throughout, and where they stay
+    ("sweep/plan.c", "return !leaf || (v != leaf && !s->sampler->forward);",
+     "return !leaf;"),
+    ("sweep/plan.c", "return f->of_observed && v->leaf;", "return f->of_observed;"),
+    ("sweep/tally.c", "model_derived_depends(m, f->var, v) &&\n            !model_derived_depends(m, g->var, v))",
+     "!m && model_derived_depends(m, f->var, v) &&\n            !model_derived_depends(m, g->var, v))"),
 ]
 
 
