@@ -134,6 +134,21 @@ static void find_quadratic(struct compiler *c, struct reader *r)
     r->quadratic = found[1];
 }
 
+static double ratio_of(const struct carried *k)
+{
+    return k->power != 0 ? -2 / k->power : 0;
+}
+
+/* Of what is evaluated at each place that is tried. */
+static void leave_out_constants(const struct carried *k, struct reader *r)
+{
+    struct compiler *c = k->c;
+    if (r->linear)
+        return;
+    r->part->logp = sampler_line_density(
+        c, r->part->logp, value_of(c), by_of(c), k->node->factor, ratio_of(k));
+}
+
 static void push_reader(struct carried *k, struct reader *r)
 {
     struct reader **last = &k->readers;
@@ -155,6 +170,7 @@ static void add_bounds(struct carried *k)
     r->part->opaque = false;
     r->part->value = sym_map(c, r->part->value, moved_cell, k);
     r->part->logp = sym_map(c, sym_sub(c, g->logp, k->prior), moved_cell, k);
+    leave_out_constants(k, r);
     push_reader(k, r);
 }
 
@@ -171,6 +187,7 @@ static bool add_reader(struct carried *k, struct factor *g)
     r->part->lower = r->part->upper = NULL; /* the node's: its ends */
     r->part->logp = sym_map(c, r->part->logp, moved_cell, k);
     find_quadratic(c, r);
+    leave_out_constants(k, r);
     push_reader(k, r);
     return true;
 }
@@ -421,21 +438,21 @@ static void emit_density_at(struct compiler *c, struct text *out,
                 "*)context;\n    const struct state *s = o_->s;\n    const "
                 "struct gbm_team *team = o_->team;\n",
                 s->name, s->name, s->name, s->name);
-    emit_param(&e, "value_", "value_");
     emit_param(&e, "by_", "by_");
-    if (k->power != 0)
-        emit_line(&e, "const real value_ = o_->now * real_exp(%.17g * t_);",
-                  -2 / k->power);
-    else
+    if (k->power != 0) {
+        emit_line(&e, "const real grown_ = real_exp(t_);");
+        sampler_emit_value(&e, "o_->now", ratio_of(k));
+    } else {
+        emit_param(&e, "value_", "value_");
         emit_line(&e, "const real value_ = o_->now + t_;");
+    }
     sampler_emit_ends(&e, k->node->factor, node_cell(k), value_of(c));
-    emit_line(&e, "const real by_ = %s;",
-              k->power != 0 ? "real_exp(t_) - 1" : "t_");
+    emit_line(&e, "const real by_ = %s;", k->power != 0 ? "grown_ - 1" : "t_");
     emit_line(&e, "gbm_total total = by_ * (o_->k.linear - o_->k.square * by_ "
                   "/ 2);");
     if (k->power != 0)
         emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
-                  -2 / k->power);
+                  ratio_of(k));
     for (const struct reader *r = k->readers; r; r = r->next)
         if (!r->linear) {
             e.team = true;
@@ -473,7 +490,7 @@ static void emit_move(struct compiler *c, struct text *out,
     emit_line(&e, "if (team->lane == 0)");
     if (k->power != 0)
         emit_line(&e, "    %s *= real_exp(%.17g * t);",
-                  emit_expr(&e, node_cell(k)), -2 / k->power);
+                  emit_expr(&e, node_cell(k)), ratio_of(k));
     else
         emit_line(&e, "    %s += t;", emit_expr(&e, node_cell(k)));
     emit_line(&e, "gbm_team_sync(team);");
@@ -528,7 +545,7 @@ static void emit_update(struct compiler *c, struct text *out,
         emit_line(&e,
                   "    gbm_carried_learn(tuning, adapting, "
                   "real_log(real_fabs(o.now)), moves ? %.17g * t : 0);",
-                  -2 / k->power);
+                  ratio_of(k));
     else
         emit_line(&e, "    gbm_carried_learn(tuning, adapting, o.now, moves ? "
                       "t : 0);");

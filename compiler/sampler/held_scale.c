@@ -283,17 +283,18 @@ static void emit_density_at(struct compiler *c, struct text *out,
     struct emitter e =
         sampler_open_line(c, out, s, "held", "struct gbm_scaling");
     open_node(&e, k);
-    emit_param(&e, "value_", "value_");
-    emit_line(&e, "const real value_ = o_->now * real_exp(%.17g * t_);",
-              -2 / k->power);
+    emit_line(&e, "const real grown_ = real_exp(t_);");
+    sampler_emit_value(&e, "o_->now", -2 / k->power);
     sampler_emit_ends(&e, g, node, value);
-    emit_line(&e, "const real by_ = real_exp(t_) - 1;");
+    emit_line(&e, "const real by_ = grown_ - 1;");
     emit_line(&e, "gbm_total total = by_ * (o_->k.linear - o_->k.square * by_ "
                   "/ 2);");
     emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
               -2 / k->power);
     emit_line(&e, "total += %s;",
-              emit_expr(&e, sym_replace(c, g->logp, node, value)));
+              emit_expr(&e, sampler_line_density(
+                                c, sym_replace(c, g->logp, node, value), value,
+                                NULL, g, -2 / k->power)));
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n\n");
 }

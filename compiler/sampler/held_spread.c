@@ -95,13 +95,15 @@ void sampler_emit_spread(struct compiler *c, struct text *out,
     struct emitter e =
         sampler_open_line(c, out, s, "spread", "struct gbm_spread");
     open(&e, s);
-    emit_param(&e, "value_", "value_");
-    emit_line(&e, "const real value_ = o_->now * real_exp(t_);");
+    emit_line(&e, "const real grown_ = real_exp(t_);");
+    sampler_emit_value(&e, "o_->now", 1);
     sampler_emit_ends(&e, g, node, value);
     emit_line(&e, "gbm_total total = gbm_spread_density(&o_->k, t_);");
     emit_line(&e, "total += t_; /* the Jacobian */");
     emit_line(&e, "total += %s;",
-              emit_expr(&e, sym_replace(c, g->logp, node, value)));
+              emit_expr(&e, sampler_line_density(
+                                c, sym_replace(c, g->logp, node, value), value,
+                                NULL, g, 1)));
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n\n");
 }

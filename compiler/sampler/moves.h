@@ -25,6 +25,13 @@ bool sampler_is_kept(const struct family *f);
  * g, with the node's `value`, ends. */
 void sampler_emit_ends(struct emitter *e, const struct factor *g, symp node,
                        symp value);
+/* line.c: logp, in which a node has the value `value`, along a line t_ on which
+ * that is multiplied by exp(ratio * t_) and `by` (or NULL) changes, up to a
+ * constant; ratio 0: it is not multiplied. `prior`: the node's own. */
+symp sampler_line_density(struct compiler *c, symp logp, symp value, symp by,
+                          const struct factor *prior, double ratio);
+/* In a log density by t_, with grown_ = exp(t_): value_, which was `now`. */
+void sampler_emit_value(struct emitter *e, const char *now, double ratio);
 /* Puts the step behind the last one that draws one of its members, or one of
  * `others`. */
 void sampler_insert_move(struct model *m, struct step *move,

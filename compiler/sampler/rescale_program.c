@@ -1,6 +1,7 @@
 /* rescale_program.c: moves a plate of a joint block with the scale of its prior
  * (rescale.c, stdlib/kernels/rescale.h), after the block's draw. */
 #include "sampler/joint.h"
+#include "sampler/moves.h"
 
 /* The part is the prior of cells that move, which stays. */
 static bool is_of_rows(const struct rescaling *r, const struct part *p)
@@ -11,9 +12,20 @@ static bool is_of_rows(const struct rescaling *r, const struct part *p)
     return false;
 }
 
+static double ratio_of(const struct rescaling *r) { return -2 / r->power; }
+
+/* A log density, in which the hyper node has this value, along the line. */
+static symp along(struct compiler *c, const struct rescaling *r, symp logp,
+                  symp value)
+{
+    return sampler_line_density(c, logp, value, NULL, r->hyper->factor,
+                                ratio_of(r));
+}
+
 /* What else the hyper node stands in: terms of one instance each. */
 static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
 {
+    struct compiler *c = e->c;
     e->target = "value_";
     for (const struct part *p = r->parts; p; p = p->next) {
         if (p->own || p->factor == r->term->factor || is_of_rows(r, p))
@@ -21,8 +33,10 @@ static void emit_parts_apart(struct emitter *e, const struct rescaling *r)
         int depth = e->nloops, braces = emit_open_part(e, p, false);
         for (int i = 0; i < p->terms.n; i++)
             emit_line(e, "total += %s;",
-                      emit_expr(e, sym_mul2(e->c, p->terms.coefficient[i],
-                                            p->terms.statistic[i])));
+                      emit_expr(e, along(c, r,
+                                         sym_mul2(c, p->terms.coefficient[i],
+                                                  p->terms.statistic[i]),
+                                         sym_target(c))));
         emit_close(e, braces);
         e->nloops = depth;
     }
@@ -58,12 +72,10 @@ static void emit_scale_density(struct compiler *c, struct text *out,
                 h->nloops ? "    long long element;\n" : "", s->name, r->number,
                 s->name, r->number, s->name, r->number);
     struct emitter e = emitter_new(c, out);
-    emit_param(&e, "value_", "value_");
     if (h->nloops)
         emit_node(&e, h, "k_->element");
-    emit_line(&e, "const real c_ = real_exp(t_);");
-    emit_line(&e, "const real value_ = k_->now * real_exp(%.17g * t_);",
-              -2 / r->power);
+    emit_line(&e, "const real grown_ = real_exp(t_);");
+    sampler_emit_value(&e, "k_->now", ratio_of(r));
     const struct factor *g = h->factor;
     if (g->lower)
         emit_line(&e, "if (!(value_ > %s))",
@@ -75,17 +87,20 @@ static void emit_scale_density(struct compiler *c, struct text *out,
                   emit_in_brackets(&e, sym_replace(c, g->upper, node, value)));
     if (g->upper)
         emit_line(&e, "    return -GBM_INF;");
-    emit_line(&e, "gbm_total total = gbm_rescale_at(k_->r, c_) + "
-                  "real_log(real_fabs(value_));");
+    emit_line(&e,
+              "gbm_total total = gbm_rescale_at(k_->r, grown_) + %.17g * "
+              "t_;",
+              ratio_of(r));
     if (r->order)
         emit_line(&e, "total += k_->lost * t_;");
     if (joint_of(s)->curved)
         emit_line(&e,
-                  "total += total_%s(s, k_->team, k_->j, c_, 0, "
+                  "total += total_%s(s, k_->team, k_->j, grown_, 0, "
                   "GBM_CURVE_AGAINST);",
                   s->name);
     emit_line(&e, "total += %s;",
-              emit_expr(&e, sym_replace(c, g->logp, node, value)));
+              emit_expr(&e, along(c, r, sym_replace(c, g->logp, node, value),
+                                  value)));
     emit_parts_apart(&e, r);
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n");

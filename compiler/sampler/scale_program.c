@@ -53,12 +53,14 @@ static void emit_opposite(struct compiler *c, struct text *out,
                 n, n, n, n);
     struct emitter e = emitter_new(c, out);
     emit_node(&e, s, "o_->node");
-    emit_param(&e, "value_", "value_");
-    emit_line(&e, "const real value_ = o_->now * real_exp(-t_);");
+    emit_line(&e, "const real grown_ = real_exp(t_);");
+    sampler_emit_value(&e, "o_->now", -1);
     sampler_emit_ends(&e, g, node, value);
     emit_line(&e, "gbm_total total = gbm_scale_density(&o_->k, t_);");
     emit_line(&e, "total += %s;",
-              emit_expr(&e, sym_replace(c, g->logp, node, value)));
+              emit_expr(&e, sampler_line_density(
+                                c, sym_replace(c, g->logp, node, value), value,
+                                NULL, g, -1)));
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n\n");
 }
