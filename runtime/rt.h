@@ -73,7 +73,7 @@ struct rt_options {
         *format; /* "netcdf", "csv", "coda", or NULL: by the name of out */
     int digits;  /* of csv and coda; 0: 8 */
     const char *until;                          /* or NULL */
-    const char *relabel, *reference, *clusters; /* of summary; or NULL */
+    const char *relabel, *reference, *clusters; /* or NULL */
     const char *from, *anew;                    /* of simulate; or NULL */
     const char *checkpoint, *resume;            /* or NULL */
     double every;       /* seconds between checkpoints */

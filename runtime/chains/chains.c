@@ -52,8 +52,23 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
 static void complete_draw(void *context, int chain, int64_t k)
 {
     struct rt_chains *r = context;
-    rt_pointwise_keep_chain(&r->pointwise, &r->in, &r->draws,
-                            r->draws.kept + (int)k, chain);
+    const int draw = r->draws.kept + (int)k;
+    if (r->pointwise.count > 0)
+        rt_pointwise_keep_chain(&r->pointwise, &r->in, &r->draws, draw, chain);
+    if (r->relabelling) {
+#pragma omp critical(relabelling)
+        rt_relabelling_keep(r, chain, draw);
+    }
+}
+
+/* The same of all chains. */
+static void complete_draws(struct rt_chains *r, int draw)
+{
+    if (r->pointwise.count > 0)
+        rt_pointwise_keep(&r->pointwise, &r->in, &r->draws, draw,
+                          r->rt->threads);
+    for (int c = 0; c < r->in.nchains && r->relabelling; c++)
+        rt_relabelling_keep(r, c, draw);
 }
 
 /* Runs a block of sweeps. What no device computes is added to each draw: by the
@@ -63,10 +78,11 @@ static enum gbm_status run_block(struct rt_chains *r,
 {
     struct rt *rt = r->rt;
     struct rt_block one = *block;
-    if (block->adapting || r->pointwise.count == 0)
+    if (block->adapting || (r->pointwise.count == 0 && !r->relabelling))
         return advance(r, block);
     if (rt->device == &rt_host && !rt->options.method->advance &&
-        rt_pointwise_by_chains(&r->pointwise, &r->in, rt->threads)) {
+        (r->pointwise.count == 0 ||
+         rt_pointwise_by_chains(&r->pointwise, &r->in, rt->threads))) {
         one.draw_stride = r->draws.width;
         one.kept = complete_draw;
         one.context = r;
@@ -78,8 +94,7 @@ static enum gbm_status run_block(struct rt_chains *r,
         if (advance(r, &one) != GBM_OK ||
             (rt->device != &rt_host && rt->device->get(rt) != GBM_OK))
             return rt->status;
-        rt_pointwise_keep(&r->pointwise, &r->in, &r->draws, r->draws.kept + k,
-                          rt->threads);
+        complete_draws(r, r->draws.kept + k);
         one.first += (uint32_t)one.sweeps;
         one.draws += one.draws ? r->draws.width : 0;
         one.lp += one.lp ? 1 : 0;
@@ -99,6 +114,8 @@ static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
         int64_t sweeps = ((int64_t)r->block + thin - 1) / thin * thin;
         if (sweeps > total - done)
             sweeps = total - done;
+        if (adapting)
+            sweeps = rt_relabelling_block(r, sweeps);
         struct rt_block b = {.seed = rt->options.seed,
                              .first = r->sweep,
                              .sweeps = (int)sweeps,
@@ -118,6 +135,8 @@ static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
         double spent = rt_clock() - began;
         r->sweep += (uint32_t)sweeps;
         done += sweeps;
+        if (adapting)
+            rt_relabelling_learn(r);
         int kept = r->draws.kept;
         if (!adapting)
             r->draws.kept += (int)(sweeps / thin);
@@ -305,6 +324,7 @@ int rt_run_chains(struct rt *rt)
     rt_resume_end(&r.resume);
     rt_moments_free(&r.in, r.moments);
     rt_pointwise_free(&r.pointwise, &r.in);
+    rt_relabelling_free(&r);
     rt_arrival_free(&r.arrival);
     gbm_draws_free(&r.draws);
     if (r.loaded)

@@ -13,6 +13,8 @@ struct rt_watch {
     double next;   /* clock of the next look */
 };
 
+struct rt_relabelling;
+
 struct rt_chains {
     struct rt *rt;
     FILE *notes;
@@ -26,6 +28,7 @@ struct rt_chains {
     struct rt_checkpoint checkpoint;
     struct rt_resume resume;
     struct rt_pointwise pointwise;
+    struct rt_relabelling *relabelling; /* NULL: not asked */
     struct rt_moments *moments; /* on their way to or from a checkpoint */
     int64_t nmoments;           /* sweeps that are in them */
     uint64_t start;             /* sum of the starting values */
@@ -72,6 +75,23 @@ void rt_chains_save(struct rt_chains *r, bool adapting);
 void rt_chains_spool(struct rt_chains *r, bool now);
 /* Writes and says what came of a run of so many sweeps, or why nothing did. */
 void rt_chains_finish(struct rt_chains *r, int64_t sweeps);
+
+/* relabelling.c: components of a mixture mean the same in all that is kept, if
+ * --relabel asks; of what it names the run keeps moments here, over kept draws.
+ * After the chains have started, before the device loads: */
+enum gbm_status rt_relabelling_create(struct rt_chains *r);
+void rt_relabelling_free(struct rt_chains *r);
+/* How many of so many sweeps of warm-up may be one block; after each block,
+ * what is learnt of its last sweep. */
+int64_t rt_relabelling_block(const struct rt_chains *r, int64_t sweeps);
+void rt_relabelling_learn(struct rt_chains *r);
+/* A chain's draw that was just kept, of which in->slots has the state. Not by
+ * two threads at once. */
+void rt_relabelling_keep(struct rt_chains *r, int chain, int draw);
+/* For a checkpoint. */
+void rt_relabelling_list(struct rt_chains *r, struct rt_pieces *pieces);
+/* Adds its moments to the draws, and says what was permuted. */
+enum gbm_status rt_relabelling_finish(struct rt_chains *r);
 
 /* pool.c: what adaptive samplers of the chains learn together (struct
  * gbm_step's `lag`). The sweep of warm-up after which to pool next, or

@@ -138,6 +138,7 @@ void rt_chains_finish(struct rt_chains *r, int64_t sweeps)
     enum gbm_status failed = rt->status;
     if (failed == GBM_OK) {
         fetch_moments(r);
+        rt_relabelling_finish(r);
         keep_end_density(r);
         r->draws.deviance_at_means =
             rt_pointwise_at_means(&r->pointwise, &r->in, rt->threads);

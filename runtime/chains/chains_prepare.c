@@ -136,6 +136,8 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
             s = rt->options.method->prepare(r);
     }
     if (s == GBM_OK)
+        s = rt_relabelling_create(r);
+    if (s == GBM_OK)
         s = load_and_check(r);
     if (s == GBM_OK)
         s = rt_chains_prepare_state(r);

@@ -61,17 +61,9 @@ static void list_arrays(struct rt_chains *r, struct rt_pieces *p)
         size_t bytes = rt_chain_bytes(in, v);
         if (bytes > 0)
             rt_pieces_add(p, name, in->slots[v].values, bytes);
-        if (!in->slots[v].moments)
-            continue;
-        const size_t cells = chains * (size_t)in->slots[v].cells;
-        if (in->slots[v].categories) {
-            bytes = cells * (size_t)in->slots[v].categories * sizeof(unsigned);
-            rt_pieces_add(p, name, r->moments[v].counts, bytes);
-            continue;
-        }
-        rt_pieces_add(p, name, r->moments[v].mean, cells * sizeof(double));
-        rt_pieces_add(p, name, r->moments[v].m2, cells * sizeof(double));
     }
+    rt_moments_list(in, r->moments, p);
+    rt_relabelling_list(r, p);
     for (int c = 0; c < r->chains; c++) {
         rt_pieces_add(p, "draws", gbm_draws_record(d, c, 0),
                       kept * (size_t)d->width * sizeof(double));

@@ -109,6 +109,9 @@ void host_along_first(const struct host_along *a, int *family,
 /* moments.c */
 struct rt_moments *rt_moments_create(const struct rt_instance *in);
 void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments);
+/* For a checkpoint. */
+void rt_moments_list(const struct rt_instance *in, struct rt_moments *moments,
+                     struct rt_pieces *pieces);
 enum gbm_status rt_moments_store(struct rt *rt, const struct rt_instance *in,
                                  const struct rt_moments *moments,
                                  int64_t count, struct gbm_draws *draws);

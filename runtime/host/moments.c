@@ -39,6 +39,25 @@ void rt_moments_free(const struct rt_instance *in, struct rt_moments *moments)
     free(moments);
 }
 
+void rt_moments_list(const struct rt_instance *in, struct rt_moments *moments,
+                     struct rt_pieces *pieces)
+{
+    for (int v = 0; v < in->model->nvariables; v++) {
+        const struct rt_slot *slot = &in->slots[v];
+        const char *name = in->model->variables[v].name;
+        const size_t n = (size_t)slot->cells * (size_t)in->nchains;
+        if (!slot->moments)
+            continue;
+        if (slot->categories) {
+            rt_pieces_add(pieces, name, moments[v].counts,
+                          n * (size_t)slot->categories * sizeof(unsigned));
+            continue;
+        }
+        rt_pieces_add(pieces, name, moments[v].mean, n * sizeof(double));
+        rt_pieces_add(pieces, name, moments[v].m2, n * sizeof(double));
+    }
+}
+
 /* Mean, standard deviation and R-hat over the chains, which have `means` and
  * sums of squares `m2`. work: [chains] */
 static void pool(const struct rt_instance *in, const double *means,

@@ -9,17 +9,18 @@ static const struct {
     enum option_id id;
     bool ends; /* only says when a run ends */
 } kept[] = {
-    {OPTION_SEED, false},     {OPTION_CHAINS, false},
-    {OPTION_WARMUP, false},   {OPTION_THIN, false},
-    {OPTION_MONITOR, false},  {OPTION_LP, false},
-    {OPTION_LOG_LIK, false},  {OPTION_MOMENTS, false},
-    {OPTION_DEVICE, false},   {OPTION_POWER, false},
-    {OPTION_TEMPER, false},   {OPTION_PRECISION, false},
-    {OPTION_PLAIN, false},    {OPTION_START, false},
-    {OPTION_DRAWS, true},     {OPTION_UNTIL, true},
-    {OPTION_METHOD, false},   {OPTION_REPLICAS, false},
-    {OPTION_SEQUENCE, false}, {OPTION_PARTICLES, false},
-    {OPTION_PROPOSAL, false},
+    {OPTION_SEED, false},      {OPTION_CHAINS, false},
+    {OPTION_WARMUP, false},    {OPTION_THIN, false},
+    {OPTION_MONITOR, false},   {OPTION_LP, false},
+    {OPTION_LOG_LIK, false},   {OPTION_MOMENTS, false},
+    {OPTION_DEVICE, false},    {OPTION_POWER, false},
+    {OPTION_TEMPER, false},    {OPTION_PRECISION, false},
+    {OPTION_PLAIN, false},     {OPTION_START, false},
+    {OPTION_DRAWS, true},      {OPTION_UNTIL, true},
+    {OPTION_METHOD, false},    {OPTION_REPLICAS, false},
+    {OPTION_SEQUENCE, false},  {OPTION_PARTICLES, false},
+    {OPTION_PROPOSAL, false},  {OPTION_RELABEL, false},
+    {OPTION_REFERENCE, false},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -61,6 +62,10 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return o->monitor;
     case OPTION_MOMENTS:
         return o->moments;
+    case OPTION_RELABEL:
+        return o->relabel;
+    case OPTION_REFERENCE:
+        return o->reference;
     case OPTION_UNTIL:
         return o->until;
     case OPTION_POWER:

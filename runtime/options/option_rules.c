@@ -67,13 +67,18 @@ static enum gbm_status fit_command(struct rt *rt)
     return GBM_OK;
 }
 
-/* Those of commands that read draws. */
+/* Of mixtures, and of commands that read draws. */
 static enum gbm_status fit_draws(struct rt *rt)
 {
     const struct rt_options *o = &rt->options;
-    if ((o->relabel || o->clusters) && o->command != RT_SUMMARY)
-        return rt_fail(rt, GBM_USER_ERROR, "%s is an option of summary",
-                       o->relabel ? "--relabel" : "--clusters");
+    if (o->clusters && o->command != RT_SUMMARY)
+        return refuse(rt, "--clusters is an option of summary");
+    if (o->relabel && o->command != RT_SUMMARY &&
+        !(o->command == RT_RUN && o->method == rt->methods[0]))
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "--relabel is an option of summary, and of run as %s "
+                       "runs",
+                       rt->methods[0]->name);
     if (o->reference && !o->relabel)
         return refuse(rt, "--reference goes with --relabel LIST");
     if (o->command == RT_SUMMARY && !o->file)

@@ -72,12 +72,11 @@ static const struct rt_option options[] = {
      "go on until it holds: \"ess>400,rhat<1.01,rhat_eigen<1.05,time<10m\"",
      TEXT(until)},
     {"--relabel", OPTION_RELABEL, "LIST",
-     "summary: let components of a mixture mean the same in all draws: "
+     "run, summary: components of a mixture mean the same in all draws: "
      "z,mu,pi",
      TEXT(relabel)},
     {"--reference", OPTION_REFERENCE, "FILE",
-     "summary: --relabel towards the labels that FILE (data) has",
-     TEXT(reference)},
+     "--relabel towards the labels that FILE (data) has", TEXT(reference)},
     {"--clusters", OPTION_CLUSTERS, "N=FILE",
      "summary: which rows of labels N are together, as JSON", TEXT(clusters)},
     {"--checkpoint", OPTION_CHECKPOINT, "FILE",

@@ -1,10 +1,19 @@
-/* labels.c: `summary FILE` of a mixture: --relabel, --clusters. */
+/* labels.c: `summary FILE` of a mixture: --relabel, --clusters; what is said of
+ * permuted components. */
 #include "record/record.h"
 #include "io/data.h"
 #include "summary/relabel.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+void rt_note_permuted(FILE *notes, int64_t moved, int64_t draws, int components)
+{
+    fprintf(notes,
+            "note: components of %lld of %lld draws were permuted (%d of "
+            "them)\n",
+            (long long)moved, (long long)draws, components);
+}
 
 static enum gbm_status relabel(struct rt *rt, struct gbm_draws *draws)
 {
@@ -22,12 +31,8 @@ static enum gbm_status relabel(struct rt *rt, struct gbm_draws *draws)
     if (s != GBM_OK)
         return rt_fail(rt, s, "%s", error);
     if (!o->quiet)
-        fprintf(stderr,
-                "note: components of %lld of %lld draws were permuted (%d of "
-                "them, in %d pass%s)\n",
-                (long long)done.moved,
-                (long long)draws->chains * (long long)draws->kept,
-                done.components, done.passes, done.passes == 1 ? "" : "es");
+        rt_note_permuted(stderr, done.moved,
+                         (int64_t)draws->chains * draws->kept, done.components);
     return GBM_OK;
 }
 

@@ -83,11 +83,12 @@ static enum gbm_status add(struct chooser *c, int v,
 
 /* ---- --monitor LIST ---- */
 
-static enum gbm_status add_list(struct chooser *c, const char *list)
+static enum gbm_status add_list(struct chooser *c, const char *option,
+                                const char *list, bool *deviance)
 {
     struct rt_marks marks;
-    enum gbm_status s = rt_marks_read(c->rt, c->in, "--monitor", list, c->notes,
-                                      &marks, &c->in->deviance);
+    enum gbm_status s =
+        rt_marks_read(c->rt, c->in, option, list, c->notes, &marks, deviance);
     for (int k = 0; k < marks.count && s == GBM_OK; k++)
         s = add(c, marks.order[k], marks.cells[marks.order[k]]);
     rt_marks_free(c->in, &marks);
@@ -299,7 +300,8 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
     struct chooser c = {.rt = rt, .in = in, .model = in->model, .notes = notes};
     const char *list = rt->options.monitor;
-    enum gbm_status s = list ? add_list(&c, list) : add_small(&c);
+    enum gbm_status s =
+        list ? add_list(&c, "--monitor", list, &in->deviance) : add_small(&c);
     if (s == GBM_OK && in->deviance && rt->options.command != RT_SBC &&
         (rt->options.command != RT_RUN || !rt->options.method->chains))
         return rt_fail(rt, GBM_USER_ERROR,
@@ -317,6 +319,14 @@ enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes)
                          : "there is nothing to draw: all variables have data "
                            "or follow from them");
     return s == GBM_OK ? list_kept_families(&c) : s;
+}
+
+enum gbm_status rt_monitor_named(struct rt *rt, struct rt_instance *in,
+                                 const char *option, const char *list,
+                                 FILE *notes)
+{
+    struct chooser c = {.rt = rt, .in = in, .model = in->model, .notes = notes};
+    return add_list(&c, option, list, NULL);
 }
 
 /* ---- the draws' table of contents ---- */

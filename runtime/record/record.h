@@ -7,6 +7,11 @@
 
 /* monitor.c. Chooses what is kept and fills in->monitors. */
 enum gbm_status rt_monitor(struct rt *rt, struct rt_instance *in, FILE *notes);
+/* The same of what an option's list names, all of it, and nothing else: into
+ * `in`, which has no monitors yet. */
+enum gbm_status rt_monitor_named(struct rt *rt, struct rt_instance *in,
+                                 const char *option, const char *list,
+                                 FILE *notes);
 enum gbm_status rt_monitor_draws(struct rt *rt, const struct rt_instance *in,
                                  const struct gbm_data *data,
                                  struct gbm_draws *draws);
@@ -40,8 +45,11 @@ int64_t rt_nan_forward(const struct rt_instance *in,
 void rt_nan_name(const struct rt_instance *in, const struct rt_nan *nan,
                  char *out, size_t capacity);
 
-/* labels.c. What --relabel and --clusters ask of draws that were read. */
+/* labels.c. What --relabel and --clusters ask of draws that were read; a note
+ * of how many of so many draws had their components permuted. */
 enum gbm_status rt_settle_labels(struct rt *rt, struct gbm_draws *draws);
+void rt_note_permuted(FILE *notes, int64_t moved, int64_t draws,
+                      int components);
 
 /* deliver.c. Prints rt->message to standard error; returns the exit status. */
 int rt_report(const struct rt *rt);

@@ -163,6 +163,13 @@ for sampler in 'adaptive Metropolis' 'random walk' slice enumeration \
 done
 resumes kinds 2000 4000 -- --data kinds.json --chains 3 --thin 4 --seed 2 --lp
 
+# what components are called is learnt late in warm-up
+for after in 150 300; do
+    resumes kinds 200 300 $after -- --data kinds.json --chains 2 --seed 2 \
+        --relabel z,m,w --monitor m,a --moments all
+done
+checkpoint has kinds.ck 'components are known' || fail "no target is saved"
+
 status 0 "$GBMC" -O 1 "$models/scaled_inverse_wishart/model.bug" -o wishart
 status 0 ./wishart info
 prints recomputed

@@ -73,7 +73,5 @@ status 1 ./mix summary fit.nc --clusters m=c.json
 says 'labels 1, 2, ... are wanted'
 status 1 ./mix summary fit.nc --clusters z=none/c.json
 says 'none/c.json: cannot write'
-status 1 ./mix --data y.json --relabel z,m
-says '--relabel is an option of summary'
 status 1 ./mix summary fit.nc --reference reference.json
 says '--reference goes with --relabel'
