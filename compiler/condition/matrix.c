@@ -156,8 +156,7 @@ static bool reads_otherwise(symp e, const void *context)
 {
     const struct others *k = context;
     return e->kind == SYM_REF && e->var != k->inverse &&
-           (e->var == k->node ||
-            (e->var->stored && model_derived_depends(k->m, e->var, k->node)));
+           (e->var == k->node || model_follows(k->m, e, k->node));
 }
 
 static bool depends(symp e, const struct others *k)

@@ -5,8 +5,7 @@
 bool condition_through_stored(const struct model *m, symp e,
                               const struct var *v)
 {
-    if (e->kind == SYM_REF && e->var->stored &&
-        model_derived_depends(m, e->var, v))
+    if (model_follows(m, e, v))
         return true;
     for (int i = 0; i < e->nargs; i++)
         if (condition_through_stored(m, e->args[i], v))
@@ -100,12 +99,7 @@ struct part *condition_reached_part(struct compiler *c, struct model *m,
 static bool reads_reached(struct compiler *c, const struct model *m,
                           const struct family *f, const struct var *target)
 {
-    symp body = model_substitute_derived(c, f->body);
-    bool reads = sym_has_var(body, target);
-    for (const struct var *v = m->vars; v && !reads; v = v->next)
-        reads = v->stored && sym_has_var(body, v) &&
-                model_derived_depends(m, v, target);
-    return reads;
+    return model_reads(m, model_substitute_derived(c, f->body), target);
 }
 
 struct part *condition_reached_definitions(struct compiler *c, struct model *m,

@@ -187,9 +187,7 @@ static bool follows_own(symp e, const void *step)
 {
     const struct step *s = step;
     const struct var *v = s->family->var;
-    return e->kind == SYM_REF &&
-           (e->var == v ||
-            (e->var->stored && model_derived_depends(s->model, e->var, v)));
+    return (e->kind == SYM_REF && e->var == v) || model_follows(s->model, e, v);
 }
 
 /* A vector node moves the bounds of a child: that is told in place. */

@@ -422,6 +422,22 @@ bool model_derived_depends(const struct model *m, const struct var *v,
     return depends;
 }
 
+bool model_follows(const struct model *m, symp e, const struct var *on)
+{
+    return e->kind == SYM_REF && e->var->stored &&
+           model_derived_depends(m, e->var, on);
+}
+
+bool model_reads(const struct model *m, symp e, const struct var *on)
+{
+    if ((e->kind == SYM_REF && e->var == on) || model_follows(m, e, on))
+        return true;
+    for (int i = 0; i < e->nargs; i++)
+        if (model_reads(m, e->args[i], on))
+            return true;
+    return false;
+}
+
 /* Whether f is recomputed when v has moved; the first of a sequence stands for
  * all its families. */
 bool model_recomputed_with(const struct model *m, const struct family *f,

@@ -267,6 +267,11 @@ bool model_draws_integers(const struct family *f);
 /* Whether derived node v, stored, depends on `on` through derived nodes. */
 bool model_derived_depends(const struct model *m, const struct var *v,
                            const struct var *on);
+/* Whether e is an element that is kept in memory and computed of `on`; and
+ * whether e, as a whole, reads `on`, itself or by such elements: whatever is
+ * held of e is made anew where `on` moves. */
+bool model_follows(const struct model *m, symp e, const struct var *on);
+bool model_reads(const struct model *m, symp e, const struct var *on);
 
 /* element.c: which references hit the elements of a statement. */
 /* The condition that ref, to f's variable, is to an element of f; NULL where

@@ -99,9 +99,8 @@ static symp moved_cell(struct compiler *c, symp e, void *context)
 static bool follows(symp e, const void *carried)
 {
     const struct carried *k = carried;
-    return e->kind == SYM_REF && e->var->stored &&
-           (model_derived_depends(k->m, e->var, k->plate->var) ||
-            model_derived_depends(k->m, e->var, k->node->var));
+    return model_follows(k->m, e, k->plate->var) ||
+           model_follows(k->m, e, k->node->var);
 }
 
 static bool reads(const struct carried *k, symp e)

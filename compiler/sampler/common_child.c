@@ -28,9 +28,9 @@ static bool reads_always(const struct integrated *k, const struct part *p,
 {
     const struct factor *g = p->factor;
     bool always = !p->inverse && !p->cell && !p->guard && !g->guard &&
-                  !(g->rule && sampler_depends_on(k->m, g->rule, f->var)) &&
-                  !(p->lower && sampler_depends_on(k->m, p->lower, f->var)) &&
-                  !(p->upper && sampler_depends_on(k->m, p->upper, f->var));
+                  !(g->rule && model_reads(k->m, g->rule, f->var)) &&
+                  !(p->lower && model_reads(k->m, p->lower, f->var)) &&
+                  !(p->upper && model_reads(k->m, p->upper, f->var));
     for (int i = 0; i < p->nloops; i++)
         always = always && !p->solved[i];
     return always;
@@ -40,10 +40,10 @@ static bool reads_always(const struct integrated *k, const struct part *p,
 static bool bounds_read(const struct integrated *k, const struct family *f)
 {
     const struct support *s = &k->step->support;
-    bool reads = (s->lower && sampler_depends_on(k->m, s->lower, f->var)) ||
-                 (s->upper && sampler_depends_on(k->m, s->upper, f->var));
+    bool reads = (s->lower && model_reads(k->m, s->lower, f->var)) ||
+                 (s->upper && model_reads(k->m, s->upper, f->var));
     for (const struct bound *b = s->bounds; b; b = b->next)
-        reads = reads || sampler_depends_on(k->m, b->value, f->var);
+        reads = reads || model_reads(k->m, b->value, f->var);
     return reads;
 }
 

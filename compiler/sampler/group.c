@@ -21,9 +21,7 @@ bool sampler_follows_group(symp e, const void *step)
 {
     const struct step *s = step;
     for (int i = 0; i < s->block.n; i++)
-        if (e->kind == SYM_REF && e->var->stored &&
-            model_derived_depends(s->model, e->var,
-                                  s->block.members[i].family->var))
+        if (model_follows(s->model, e, s->block.members[i].family->var))
             return true;
     return false;
 }

@@ -37,8 +37,7 @@ static const struct member *member_of(const struct held_scale *k)
 static bool follows(symp e, const void *step)
 {
     const struct step *s = step;
-    return e->kind == SYM_REF && e->var->stored &&
-           model_derived_depends(s->model, e->var, s->family->var);
+    return model_follows(s->model, e, s->family->var);
 }
 
 /* Nothing but the prior of f reads the node's step. */

@@ -191,12 +191,10 @@ static bool is_own(const struct sum *k, const struct factor *g)
 static bool follows(symp e, const void *context)
 {
     const struct sum *k = context;
-    bool found = false;
-    if (e->kind != SYM_REF || !e->var->stored)
-        return false;
+    bool found = model_follows(k->m, e, k->effects->var);
     for (int i = 0; i < k->moved.n; i++)
-        found = found || model_derived_depends(k->m, e->var, k->moved.items[i]);
-    return found || model_derived_depends(k->m, e->var, k->effects->var);
+        found = found || model_follows(k->m, e, k->moved.items[i]);
+    return found;
 }
 
 /* Of what moves, a prior reads its own node alone. */

@@ -213,8 +213,8 @@ static bool settles_shape(const struct integrated *k, const struct step *nodes)
     int n = 0;
     for (const struct part *p = nodes->parts; p; p = p->next)
         for (int t = 0; p->own && t < p->terms.n; t++)
-            n += sampler_depends_on(k->m, p->terms.coefficient[t],
-                                    k->step->family->var);
+            n += model_reads(k->m, p->terms.coefficient[t],
+                             k->step->family->var);
     return n > 1;
 }
 
@@ -256,7 +256,7 @@ static bool reads(const struct model *m, const struct factor *g,
     const symp all[] = {g->logp,  g->value, g->lower,
                         g->upper, g->rule,  g->guard};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && sampler_depends_on(m, all[i], v))
+        if (all[i] && model_reads(m, all[i], v))
             return true;
     return false;
 }

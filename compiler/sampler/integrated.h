@@ -49,8 +49,6 @@ struct integrated {
 
 /* ---- node_density.c ---- */
 
-/* Whether e is another one where v is, by what is kept of it, too. */
-bool sampler_depends_on(const struct model *m, symp e, const struct var *v);
 /* Fills logp and full of a node, a scalar, one that an augmentation added, or a
  * vector. False: they have no closed form. */
 bool sampler_scalar_density(const struct integrated *k, struct node *node);

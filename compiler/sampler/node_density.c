@@ -13,25 +13,12 @@
 /* ---- what the data give ----------------------------------------------------
  */
 
-bool sampler_depends_on(const struct model *m, symp e, const struct var *v)
-{
-    if (e->kind == SYM_REF &&
-        (e->var == v ||
-         (e->var->stored && model_derived_depends(m, e->var, v))))
-        return true;
-    for (int i = 0; i < e->nargs; i++)
-        if (sampler_depends_on(m, e->args[i], v))
-            return true;
-    return false;
-}
-
 /* Whether e is the same whatever the parameter and the nodes are. */
 static bool is_free(const struct integrated *k, symp e)
 {
-    bool free = !sampler_depends_on(k->m, e, k->step->family->var);
+    bool free = !model_reads(k->m, e, k->step->family->var);
     for (int i = 0; i < k->n; i++)
-        free = free &&
-               !sampler_depends_on(k->m, e, k->nodes[i].drawn->family->var);
+        free = free && !model_reads(k->m, e, k->nodes[i].drawn->family->var);
     return free;
 }
 

@@ -59,8 +59,8 @@ static bool mentions(symp e, const struct var *v)
 static bool follows(symp e, const void *search)
 {
     const struct search *k = search;
-    for (int i = 0; i < k->vars.n && e->kind == SYM_REF && e->var->stored; i++)
-        if (model_derived_depends(k->m, e->var, k->vars.items[i]))
+    for (int i = 0; i < k->vars.n; i++)
+        if (model_follows(k->m, e, k->vars.items[i]))
             return true;
     return false;
 }

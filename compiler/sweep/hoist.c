@@ -36,8 +36,8 @@ static bool is_free(const struct hoister *k, symp e)
 {
     if (e->kind == SYM_TARGET)
         return false;
-    if (k->var && e->kind == SYM_REF && e->var != k->var && e->var->stored &&
-        model_derived_depends(k->step->model, e->var, k->var))
+    if (k->var && e->kind == SYM_REF && e->var != k->var &&
+        model_follows(k->step->model, e, k->var))
         return false;
     bool other = false;
     for (int i = 0; i < e->nargs; i++) {

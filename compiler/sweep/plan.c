@@ -23,19 +23,12 @@ bool step_moves(const struct step *s, const struct var *v)
     return s->family && s->family->var == v;
 }
 
-/* Whether a subscript reads v, itself or through what is computed and stored.
- */
 static bool subscript_reads(const struct model *m, symp ref,
                             const struct var *v)
 {
-    for (int d = 0; d < ref->nargs; d++) {
-        if (sym_has_var(ref->args[d], v))
+    for (int d = 0; d < ref->nargs; d++)
+        if (model_reads(m, ref->args[d], v))
             return true;
-        for (const struct var *w = m->vars; w; w = w->next)
-            if (w->stored && sym_has_var(ref->args[d], w) &&
-                model_derived_depends(m, w, v))
-                return true;
-    }
     return false;
 }
 

@@ -141,8 +141,8 @@ COMPILER_SITES = [
      "bool any = is_out_of_order(g) && !m;"),
     # what is held is not made anew: rows by what is computed and stored, rows at
     # all, nodes that are computed, tables
-    ("sweep/plan.c", "if (w->stored && sym_has_var(ref->args[d], w) &&",
-     "if (!w->stored && sym_has_var(ref->args[d], w) &&"),
+    ("sweep/plan.c", "if (model_reads(m, ref->args[d], v))",
+     "if (sym_has_var(ref->args[d], v))"),
     ("sweep/plan.c", "\n    rebuild_indices(c, m, s, last, false);", "\n    (void)last;"),
     ("sweep/plan.c", "struct step *last = recompute(c, m, s, next, s, false);",
      "struct step *last = s;"),
