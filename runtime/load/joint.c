@@ -1,7 +1,7 @@
 /* joint.c: lays out a joint Gaussian block at load (stdlib/kernels/joint.h):
  * numbers its coordinates, collects the pattern of its precision from the rows
- * of its terms, has it ordered and factored symbolically, sums what is
- * constant, and lists for every cell the rows that it gathers. */
+ * of its terms, has it ordered and factored symbolically, and puts all that
+ * sweeps need of it into a table of integers. */
 #include "load/joint_layout.h"
 #include "real.h" /* of stdlib, in double */
 #include "joint.h"
@@ -11,48 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- the table ---- */
-
-static int put(struct layout *l, const struct rt_ints *list)
-{
-    int at = (int)l->table.n;
-    for (int64_t i = 0; i < list->n; i++)
-        rt_ints_add(&l->table, list->items[i]);
-    return at;
-}
-
-/* Where the parts of a list stand in the header of a term. */
-struct fields {
-    int count, to, from, row, left, right, value;
-};
-static const struct fields of_precision = {
-    GBM_T_Q,      GBM_T_Q_TO,    GBM_T_Q_FROM, GBM_T_Q_ROW,
-    GBM_T_Q_LEFT, GBM_T_Q_RIGHT, GBM_T_Q_VALUE};
-static const struct fields of_potential = {
-    GBM_T_B,      GBM_T_B_TO, GBM_T_B_FROM, GBM_T_B_ROW,
-    GBM_T_B_LEFT, -1,         GBM_T_B_VALUE};
-
-static void go_through(const struct layout *l, const struct links *links,
-                       const struct term *t, const struct fields *f,
-                       struct shares *s)
-{
-    if (f == &of_precision ? t->term->forms : t->offset != NULL) {
-        for (int a = 0; a < t->components; a++)
-            for (int b = 0; b < t->components; b++)
-                for (int64_t i = 0; i < t->instances; i++)
-                    if (f == &of_potential)
-                        rt_joint_shares_of_offset(l, t, i, a, b, s);
-                    else if (b <= a)
-                        rt_joint_shares_of_forms(l, links, t, i, a, b, s);
-        return;
-    }
-    for (int64_t r = 0; r < t->element.n; r++)
-        if (f == &of_precision)
-            rt_joint_shares_of_precision(l, links, t,
-                                         t->in_order ? t->in_order[r] : r, s);
-        else
-            rt_joint_shares_of_potential(l, t, r, s);
-}
+/* ---- a term ---- */
 
 struct numbered_row {
     int64_t number;
@@ -89,79 +48,6 @@ static bool find_alike(const struct layout *l, struct term *t)
     free(sorted);
     return ok;
 }
-
-/* Writes a list: its cells, and of each its contributions, summed (by: the
- * rows' weights or scores) or not. design: of all rows, or NULL if it varies.
- */
-static bool put_list(struct layout *l, const struct links *links,
-                     const struct term *t, int header, const struct fields *f,
-                     const double *design, const double *by)
-{
-    const int64_t cells =
-        f == &of_precision ? l->symbolic.cells + links->n : l->d;
-    struct rt_ints to = {0}, from = {0}, column[3] = {{0}, {0}, {0}};
-    struct shares s = {.design = design, .by = by};
-    const bool alike = f == &of_precision && !by && t->first_alike;
-    const bool merged = design && !by && (t->term->forms || alike);
-    s.first_alike = alike ? t->first_alike : NULL;
-    s.at = calloc((size_t)cells + 1, sizeof *s.at);
-    if (merged)
-        s.last = calloc((size_t)cells + 1, sizeof *s.last);
-    bool ok = s.at && (s.last || !merged);
-    if (ok)
-        go_through(l, links, t, f, &s);
-    ok = ok && s.n <= MOST && rt_joint_order_cells(cells, &s, &to, &from);
-    if (ok && by)
-        s.sum = calloc((size_t)cells + 1, sizeof *s.sum);
-    else if (ok)
-        s.items = malloc(((size_t)s.n + 1) * sizeof *s.items);
-    if (ok && design && !by)
-        s.value = malloc(((size_t)s.n + 1) * sizeof *s.value);
-    ok = ok && (s.sum || (s.items && (s.value || !design)));
-    if (ok && merged)
-        memset(s.last, 0, (size_t)cells * sizeof *s.last);
-    if (ok)
-        go_through(l, links, t, f, &s);
-    for (int64_t i = 0; ok && !by && i < s.n; i++) {
-        rt_ints_add(&column[0], s.items[i].row);
-        if (!design) {
-            rt_ints_add(&column[1], s.items[i].left);
-            rt_ints_add(&column[2], s.items[i].right);
-        }
-    }
-    if (ok) {
-        int at_to = put(l, &to), at_from = put(l, &from);
-        int at_row = put(l, &column[0]), at_left = put(l, &column[1]);
-        int at_right = f->right >= 0 ? put(l, &column[2]) : 0;
-        ok = !l->table.failed && l->nconstant < INT_MAX;
-        if (ok) {
-            int *h = l->table.items + header;
-            h[f->count] = (int)to.n;
-            h[f->to] = at_to;
-            h[f->from] = at_from;
-            h[f->row] = at_row;
-            h[f->left] = at_left;
-            if (f->right >= 0)
-                h[f->right] = at_right;
-            h[f->value] = (int)l->nconstant;
-        }
-    }
-    for (int64_t c = 0; ok && by && c < to.n; c++)
-        rt_joint_add_constants(l, &s.sum[to.items[c]], 1);
-    if (ok && s.value)
-        rt_joint_add_constants(l, s.value, s.n);
-    rt_ints_free(&to);
-    rt_ints_free(&from);
-    for (int i = 0; i < 3; i++)
-        rt_ints_free(&column[i]);
-    free(s.at);
-    free(s.last);
-    free(s.value);
-    free(s.sum);
-    free(s.items);
-    return ok && !l->failed;
-}
-
 /* Where the rows of a curved term find their values: of a coordinate, of a held
  * value (from d on), or nowhere. */
 static void put_places(struct layout *l, const struct term *t, int header)
@@ -173,7 +59,7 @@ static void put_places(struct layout *l, const struct term *t, int header)
                          : place <= HELD(0) ? l->d + HELD(place)
                                             : -1);
     }
-    int where = put(l, &at);
+    int where = rt_joint_put(l, &at);
     l->table.failed = l->table.failed || at.failed;
     l->table.items[header + GBM_T_AT] = where;
     rt_ints_free(&at);
@@ -275,7 +161,7 @@ static bool put_term(struct layout *l, const struct links *links,
     if (t->term->alike && t->fixed_design && !t->fixed_weight &&
         !find_alike(l, t))
         return false;
-    int at = put(l, &t->element), begin = put(l, &t->begin);
+    int at = rt_joint_put(l, &t->element), begin = rt_joint_put(l, &t->begin);
     if (l->table.failed)
         return false;
     put_term_header(l, t, header, at, begin);
@@ -289,12 +175,12 @@ static bool put_term(struct layout *l, const struct links *links,
         goto done;
     compute_rows(l, t, weight, score, design);
     put_constants(l, t, header, weight, score, design);
-    ok = put_list(l, links, t, header, &of_precision, design,
-                  t->fixed_weight ? weight : NULL) &&
-         put_list(l, links, t, header, &of_potential, design,
-                  !t->fixed_score ? NULL
-                  : t->offset     ? weight
-                                  : score);
+    ok = rt_joint_put_precision(l, links, t, header, design,
+                                t->fixed_weight ? weight : NULL) &&
+         rt_joint_put_potential(l, links, t, header, design,
+                                !t->fixed_score ? NULL
+                                : t->offset     ? weight
+                                                : score);
 done:
     free(design);
     free(weight);
@@ -329,7 +215,7 @@ static void put_header(struct layout *l)
     for (int i = 0; i < GBM_J_HEADER; i++)
         rt_ints_add(&l->table, 0);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-        int at = put(l, lists[i].list);
+        int at = rt_joint_put(l, lists[i].list);
         l->table.items[lists[i].field] = at;
     }
     l->table.items[GBM_J_AT] = (int)l->table.n;
@@ -368,6 +254,40 @@ static void sort_held(struct layout *l, struct rt_ints *first)
     free(number);
 }
 
+/* What the block's header says of sizes, of what it costs and of the room for
+ * work that it takes. */
+static void put_sizes(struct layout *l, const struct links *links, int terms)
+{
+    int *t = l->table.items;
+    double cost = l->symbolic.flops;
+    for (int k = 0; k < l->block->nterms; k++) {
+        const int *h = t + terms + k * GBM_T_SIZE;
+        cost += 8.0 * h[GBM_T_ROWS] + h[GBM_T_Q] + h[GBM_T_B];
+    }
+    t[GBM_J_D] = l->d;
+    t[GBM_J_SPARSE] = l->symbolic.sparse;
+    t[GBM_J_LEAVES] = l->symbolic.leaves;
+    t[GBM_J_TREES_SIZE] = (int)l->symbolic.trees.n;
+    t[GBM_J_LEVELS] = l->symbolic.levels;
+    t[GBM_J_CELLS] = l->symbolic.cells;
+    t[GBM_J_LINKS] = (int)links->n;
+    t[GBM_J_HELD] = (int)l->held_where.n;
+    t[GBM_J_DENSE] = l->symbolic.dense;
+    for (int k = 0; k < l->block->nterms; k++)
+        if (l->block->terms[k].curved) {
+            cost += 60.0 * t[terms + k * GBM_T_SIZE + GBM_T_ROWS];
+            t[GBM_J_CURVED] = (int)l->work;
+        }
+    if (t[GBM_J_CURVED]) {
+        cost += 4 * l->symbolic.flops;
+        l->work += gbm_curved_cells(l->symbolic.cells, (int)links->n, l->d);
+    }
+    t[GBM_J_SPARE] = (int)l->work;
+    l->work += 3 * l->d;
+    t[GBM_J_COST] = cost < 1e9 ? (int)cost : 1000000000;
+    t[GBM_J_WORK] = (int)l->work;
+}
+
 static bool put_table(struct layout *l, bool teams)
 {
     struct links links = {0};
@@ -378,7 +298,8 @@ static bool put_table(struct layout *l, bool teams)
     if (!ok)
         goto done;
     put_header(l);
-    int at_first = put(l, &held_first), at_where = put(l, &l->held_where);
+    int at_first = rt_joint_put(l, &held_first),
+        at_where = rt_joint_put(l, &l->held_where);
     int terms = (int)l->table.n;
     for (int i = 0; i < nterms * GBM_T_SIZE; i++)
         rt_ints_add(&l->table, 0);
@@ -398,34 +319,7 @@ static bool put_table(struct layout *l, bool teams)
         !l->table.failed;
     if (!ok)
         goto done;
-    int *t = l->table.items;
-    double cost = l->symbolic.flops;
-    for (int k = 0; k < nterms; k++) {
-        const int *h = t + terms + k * GBM_T_SIZE;
-        cost += 8.0 * h[GBM_T_ROWS] + h[GBM_T_Q] + h[GBM_T_B];
-    }
-    t[GBM_J_D] = l->d;
-    t[GBM_J_SPARSE] = l->symbolic.sparse;
-    t[GBM_J_LEAVES] = l->symbolic.leaves;
-    t[GBM_J_TREES_SIZE] = (int)l->symbolic.trees.n;
-    t[GBM_J_LEVELS] = l->symbolic.levels;
-    t[GBM_J_CELLS] = l->symbolic.cells;
-    t[GBM_J_LINKS] = (int)links.n;
-    t[GBM_J_HELD] = (int)l->held_where.n;
-    t[GBM_J_DENSE] = l->symbolic.dense;
-    for (int k = 0; k < nterms; k++)
-        if (l->block->terms[k].curved) {
-            cost += 60.0 * t[terms + k * GBM_T_SIZE + GBM_T_ROWS];
-            t[GBM_J_CURVED] = (int)l->work;
-        }
-    if (t[GBM_J_CURVED]) {
-        cost += 4 * l->symbolic.flops;
-        l->work += gbm_curved_cells(l->symbolic.cells, (int)links.n, l->d);
-    }
-    t[GBM_J_SPARE] = (int)l->work;
-    l->work += 3 * l->d;
-    t[GBM_J_COST] = cost < 1e9 ? (int)cost : 1000000000;
-    t[GBM_J_WORK] = (int)l->work;
+    put_sizes(l, &links, terms);
 done:
     free(links.pair);
     rt_ints_free(&held_first);

@@ -119,6 +119,19 @@ void rt_joint_shares_of_potential(const struct layout *l, const struct term *t,
  * each one's first share. */
 bool rt_joint_order_cells(int64_t cells, struct shares *s, struct rt_ints *to,
                           struct rt_ints *from);
+/* ---- joint_lists.c ---- */
+/* Puts a list behind what the table has; returns where it begins. */
+int rt_joint_put(struct layout *l, const struct rt_ints *list);
+/* The same of the shares that the rows of a term have in the cells of Q, or of
+ * b, and tells the term's header, which begins at `header`. design: of all
+ * rows, or NULL if it varies; by: their weights, or scores, if the shares are
+ * summed at load, or NULL. False if there is no memory, or too many shares. */
+bool rt_joint_put_precision(struct layout *l, const struct links *links,
+                            const struct term *t, int header,
+                            const double *design, const double *by);
+bool rt_joint_put_potential(struct layout *l, const struct links *links,
+                            const struct term *t, int header,
+                            const double *design, const double *by);
 /* ---- joint_border.c ---- */
 /* Lists which rows each tree of a bordered block has, for lanes that gather
  * them (stdlib/kernels/border.h), if they are alike enough; `terms`: where the

@@ -49,7 +49,7 @@ at_most() {
 [ "$GBM_BUILD" = build ] || exit 0 # the objects of another build
 status 0 "$GBM_ROOT/tools/numbers"
 at_most 0 "compiler: .*over 60 lines"
-at_most 2 "runtime: .*over 60 lines"
+at_most 0 "runtime: .*over 60 lines"
 at_most 3 "compiler: .*the largest of"
 at_most 2 "runtime: .*the largest of"
 at_most 25 "members of struct step:"
