@@ -212,6 +212,7 @@ struct factor *family_factor(struct compiler *c, struct model *m,
 /* e with every derived node that is not stored replaced by its definition. */
 symp model_substitute_derived(struct compiler *c, symp e);
 void model_print(struct text *out, struct compiler *c, const struct model *m);
+const char *model_role_name(enum role r);
 /* A library expression at the arguments of a family. */
 symp family_expression(struct compiler *c, const struct family *f,
                        const struct expr *e);

@@ -348,7 +348,7 @@ void model_make_factors(struct compiler *c, struct model *m)
 /* ---- --emit=dag ------------------------------------------------------------
  */
 
-static const char *role_name(enum role r)
+const char *model_role_name(enum role r)
 {
     switch (r) {
     case ROLE_GIVEN:
@@ -370,7 +370,7 @@ static const char *role_name(enum role r)
 void model_print(struct text *out, struct compiler *c, const struct model *m)
 {
     for (const struct var *v = m->vars; v; v = v->next) {
-        text_printf(out, "%s %s", role_name(v->role), v->name);
+        text_printf(out, "%s %s", model_role_name(v->role), v->name);
         if (v->ndim)
             text_printf(out, ", %d-dimensional", v->ndim);
         if (v->integer)

@@ -530,31 +530,12 @@ void report_explain(struct text *out, struct compiler *c, const struct model *m)
 /* ---- --emit=plan ---------------------------------------------------------
  */
 
-static const char *role_text(const struct var *v)
-{
-    switch (v->role) {
-    case ROLE_GIVEN:
-        return "given";
-    case ROLE_CONSTANT:
-        return "constant";
-    case ROLE_STOCHASTIC:
-        return "stochastic";
-    case ROLE_DERIVED:
-        return "derived";
-    case ROLE_AUXILIARY:
-        return "auxiliary";
-    case ROLE_POWER:
-        return "power";
-    }
-    UNREACHABLE();
-}
-
 static void print_buffers(struct text *out, const struct model *m)
 {
     text_append(out, "\nbuffers:\n");
     for (const struct var *v = m->vars; v; v = v->next)
         text_printf(out, "  %s: %s, %s, %d-dimensional%s%s%s%s\n", v->name,
-                    role_text(v), v->integer ? "integer" : "real",
+                    model_role_name(v->role), v->integer ? "integer" : "real",
                     v->ndim < 0 ? 0 : v->ndim, v->stored ? ", stored" : "",
                     v->leaf ? ", leaf" : "", v->indexes ? ", indexes" : "",
                     v->seen_asked ? ", asked whether seen" : "");
