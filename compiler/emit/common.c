@@ -23,6 +23,30 @@ void emit_open_element_function(struct emitter *e, const struct family *f,
         emit_decode(e, f, "element");
 }
 
+void emit_open_host_function(struct emitter *e, const struct family *f,
+                             const struct host_function *h)
+{
+    emit_open_element_function(
+        e, f,
+        intern_format(e->c,
+                      "static %s %s_%s_in(const struct state *s, int64_t "
+                      "element%s)",
+                      h->type, h->name, family_id(e->c, f), h->parameters));
+}
+
+void emit_close_host_function(struct emitter *e, const struct family *f,
+                              const struct host_function *h)
+{
+    const char *id = family_id(e->c, f);
+    text_printf(
+        e->out,
+        "}\nstatic %s %s_%s(const void *state, int64_t element%s)\n{\n"
+        "    %s%s_%s_in((const struct state *)state, element%s);\n}\n\n",
+        h->type, h->name, id, h->parameters,
+        strcmp(h->type, "void") == 0 ? "" : "return ", h->name, id,
+        h->arguments);
+}
+
 int emit_open_slices(struct emitter *e, const struct family *f, symp *at)
 {
     struct compiler *c = e->c;

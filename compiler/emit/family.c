@@ -12,13 +12,9 @@ static void emit_cells(struct compiler *c, struct text *out,
                        const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    const char *id = family_id(c, f);
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "static int64_t cells_%s_in(const struct "
-                      "state *s, int64_t element, int64_t *out)",
-                      id));
+    static const struct host_function cells = {"int64_t", "cells",
+                                               ", int64_t *out", ", out"};
+    emit_open_host_function(&e, f, &cells);
     emit_line(&e, "int64_t count = 0;");
     symp at[2];
     int braces = emit_open_slices(&e, f, at);
@@ -28,35 +24,23 @@ static void emit_cells(struct compiler *c, struct text *out,
     emit_line(&e, "    out[count] = %s;", cell);
     emit_line(&e, "count++;");
     emit_close(&e, braces);
-    text_append(out, "    return count;\n}\n");
-    text_printf(out,
-                "static int64_t cells_%s(const void *state, int64_t element, "
-                "int64_t *out)\n{\n    return cells_%s_in((const struct state "
-                "*)state, element, out);\n}\n\n",
-                id, id);
+    emit_line(&e, "return count;");
+    emit_close_host_function(&e, f, &cells);
 }
 
 static void emit_subscripts(struct compiler *c, struct text *out,
                             const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "static void subscripts_%s_in(const struct "
-                      "state *s, int64_t element, int *out)",
-                      family_id(c, f)));
+    static const struct host_function subscripts = {"void", "subscripts",
+                                                    ", int *out", ", out"};
+    emit_open_host_function(&e, f, &subscripts);
     for (int d = 0; d < f->var->ndim; d++) {
         symp top = f->upper[d] ? f->upper[d] : f->lower[d];
         bool self = top->kind == SYM_EXTENT && top->var == f->var;
         emit_line(&e, "out[%d] = %s;", d, self ? "1" : emit_int(&e, top));
     }
-    text_append(out, "}\n");
-    text_printf(out,
-                "static void subscripts_%s(const void *state, int64_t "
-                "element, int *out)\n{\n    subscripts_%s_in((const struct "
-                "state *)state, element, out);\n}\n\n",
-                family_id(c, f), family_id(c, f));
+    emit_close_host_function(&e, f, &subscripts);
 }
 
 /* With turns: that of an element of data. */
@@ -64,20 +48,10 @@ static void emit_turn(struct compiler *c, struct text *out,
                       const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    const char *id = family_id(c, f);
-    emit_open_element_function(
-        &e, f,
-        intern_format(
-            c,
-            "static int64_t turn_%s_in(const struct state *s, int64_t element)",
-            id));
+    static const struct host_function turn = {"int64_t", "turn", "", ""};
+    emit_open_host_function(&e, f, &turn);
     emit_line(&e, "return %s;", emit_int(&e, f->factor->turn));
-    text_printf(
-        out,
-        "}\nstatic int64_t turn_%s(const void *state, int64_t element)\n"
-        "{\n    return turn_%s_in((const struct state *)state, "
-        "element);\n}\n\n",
-        id, id);
+    emit_close_host_function(&e, f, &turn);
 }
 
 static void emit_enumerate(struct compiler *c, struct text *out,

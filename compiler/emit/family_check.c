@@ -258,14 +258,9 @@ void emit_family_check(struct compiler *c, struct text *out,
                        const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    const char *id = family_id(c, f);
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "static bool check_%s_in(const struct state "
-                      "*s, int64_t element, struct gbm_problem "
-                      "*problem)",
-                      id));
+    static const struct host_function check = {
+        "bool", "check", ", struct gbm_problem *problem", ", problem"};
+    emit_open_host_function(&e, f, &check);
     check_ranges(&e, f);
     emit_check_subscripts(&e, f);
     if (f->of_data)
@@ -276,10 +271,6 @@ void emit_family_check(struct compiler *c, struct text *out,
         check_bounds(&e, f);
         check_observed(&e, f);
     }
-    text_append(out, "    return true;\n}\n");
-    text_printf(out,
-                "static bool check_%s(const void *state, int64_t element, "
-                "struct gbm_problem *problem)\n{\n    return check_%s_in("
-                "(const struct state *)state, element, problem);\n}\n\n",
-                id, id);
+    emit_line(&e, "return true;");
+    emit_close_host_function(&e, f, &check);
 }

@@ -66,6 +66,19 @@ static void emit_share(struct emitter *e, struct model *m,
     e->nloops = depth;
 }
 
+/* Goes into the element; where its sum is not observed the function ends. */
+static void open_observed(struct emitter *e, const struct family *f,
+                          const char *end)
+{
+    const symp value = f->factor->value;
+    if (f->nloops)
+        emit_decode(e, f, "element");
+    emit_line(
+        e, "if (!(%s))",
+        emit_expr(e, sym_seen(e->c, value->var, value->nargs, value->args)));
+    emit_line(e, "    %s;", end);
+}
+
 /* summands_: what the sum holds fast. */
 static void emit_summands(struct compiler *c, struct text *out,
                           const struct family *f, const struct summand *list)
@@ -77,13 +90,7 @@ static void emit_summands(struct compiler *c, struct text *out,
                 "element, int *variables, int64_t *cells)\n{\n"
                 "    int64_t count = 0;\n",
                 id);
-    if (f->nloops)
-        emit_decode(&e, f, "element");
-    symp value = f->factor->value;
-    emit_line(
-        &e, "if (!(%s))",
-        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
-    emit_line(&e, "    return 0;");
+    open_observed(&e, f, "return 0");
     for (const struct summand *s = list; s; s = s->next) {
         int depth = e.nloops, braces = open_index(&e, s);
         emit_line(&e, "if (!(%s)) {", seen_of(&e, s));
@@ -98,14 +105,11 @@ static void emit_summands(struct compiler *c, struct text *out,
         emit_close(&e, braces);
         e.nloops = depth;
     }
-    text_printf(
-        out,
-        "    return count;\n}\n"
-        "static int64_t summands_%s(const void *state, int64_t element, "
-        "int *variables, int64_t *cells)\n{\n"
-        "    return summands_%s_in((const struct state *)state, "
-        "element, variables, cells);\n}\n\n",
-        id, id);
+    static const struct host_function summands = {
+        "int64_t", "summands", ", int *variables, int64_t *cells",
+        ", variables, cells"};
+    emit_line(&e, "return count;");
+    emit_close_host_function(&e, f, &summands);
 }
 
 void emit_settle(struct compiler *c, struct text *out, struct model *m,
@@ -116,19 +120,14 @@ void emit_settle(struct compiler *c, struct text *out, struct model *m,
         return;
     emit_summands(c, out, f, list);
     const char *id = family_id(c, f);
+    const symp value = f->factor->value;
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "/* Moves the summands until they have the sum. */\n"
                 "static void settle_%s(const struct state *s, int64_t "
                 "element)\n{\n",
                 id);
-    if (f->nloops)
-        emit_decode(&e, f, "element");
-    symp value = f->factor->value;
-    emit_line(
-        &e, "if (!(%s))",
-        emit_expr(&e, sym_seen(c, value->var, value->nargs, value->args)));
-    emit_line(&e, "    return;");
+    open_observed(&e, f, "return");
     emit_line(&e, "for (int round = 0; round < 200; round++) {");
     e.indent++;
     const struct value *v = &f->args[0];

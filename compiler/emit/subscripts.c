@@ -280,19 +280,11 @@ bool emit_has_beyond(const struct family *f)
 void emit_beyond(struct compiler *c, struct text *out, const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    const char *id = family_id(c, f);
+    static const struct host_function beyond = {
+        "bool", "beyond", ", struct gbm_problem *problem", ", problem"};
     struct look k = {.e = &e, .where = "here", .of_state = true};
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "static bool beyond_%s_in(const struct state *s, int64_t "
-                      "element, struct gbm_problem *problem)",
-                      id));
+    emit_open_host_function(&e, f, &beyond);
     check_family(&k, f);
-    text_printf(out,
-                "    return true;\n}\nstatic bool beyond_%s(const void *state, "
-                "int64_t element, struct gbm_problem *problem)\n{\n    return "
-                "beyond_%s_in((const struct state *)state, element, problem);"
-                "\n}\n\n",
-                id, id);
+    emit_line(&e, "return true;");
+    emit_close_host_function(&e, f, &beyond);
 }

@@ -98,19 +98,11 @@ void emit_categories(struct compiler *c, struct text *out,
                      const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    const char *id = family_id(c, f);
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "static int64_t categories_%s_in(const struct "
-                      "state *s, int64_t element)",
-                      id));
+    static const struct host_function categories = {"int64_t", "categories", "",
+                                                    ""};
+    emit_open_host_function(&e, f, &categories);
     emit_line(&e, "return (int64_t)(%s);", emit_expr(&e, f->factor->upper));
-    text_printf(out,
-                "}\nstatic int64_t categories_%s(const void *state, int64_t "
-                "element)\n{\n    return categories_%s_in((const struct state "
-                "*)state, element);\n}\n\n",
-                id, id);
+    emit_close_host_function(&e, f, &categories);
 }
 
 /* Whether e reads an array at a place that x decides. */
@@ -127,13 +119,9 @@ void emit_violation(struct compiler *c, struct text *out,
                     const struct family *f)
 {
     struct emitter e = emitter_new(c, out);
-    const char *id = family_id(c, f);
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "static double violation_%s_in(const struct "
-                      "state *s, int64_t element)",
-                      id));
+    static const struct host_function violation = {"double", "violation", "",
+                                                   ""};
+    emit_open_host_function(&e, f, &violation);
     const struct factor *g = f->factor;
     struct distances d = {&e, out->length};
     emit_line(&e, "double sum = 0;");
@@ -146,10 +134,6 @@ void emit_violation(struct compiler *c, struct text *out,
     add_rules(&d, f);
     add_confined(&d, f);
     add_logs(&d, g->plain);
-    text_append(out, "    return sum;\n}\n");
-    text_printf(out,
-                "static double violation_%s(const void *state, int64_t element)"
-                "\n{\n    return violation_%s_in((const struct state *)state, "
-                "element);\n}\n\n",
-                id, id);
+    emit_line(&e, "return sum;");
+    emit_close_host_function(&e, f, &violation);
 }
