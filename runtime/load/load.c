@@ -173,6 +173,20 @@ static enum gbm_status settle_orders(struct loader *l)
     return GBM_OK;
 }
 
+/* What no sampler could draw is refused; what nothing observed depends on is
+ * found. */
+static enum gbm_status look_at_latent(struct loader *l)
+{
+    enum gbm_status s = rt_check_sums(l->rt, l->in, l->state);
+    if (s == GBM_OK)
+        s = rt_check_undefined(l->rt, l->in, l->state);
+    if (s == GBM_OK)
+        s = rt_find_barren(l->rt, l->in, l->state, l->notes);
+    if (s == GBM_OK && !l->redraw)
+        s = rt_check_described(l->rt, l->in, l->state);
+    return s;
+}
+
 static enum gbm_status load(struct loader *l)
 {
     const struct gbm_model *m = l->model;
@@ -202,15 +216,9 @@ static enum gbm_status load(struct loader *l)
         if (s != GBM_OK)
             return s;
     }
-    enum gbm_status apart = rt_check_sums(l->rt, l->in, l->state);
-    if (apart != GBM_OK)
-        return apart;
-    enum gbm_status whole = rt_check_undefined(l->rt, l->in, l->state);
-    if (whole != GBM_OK)
-        return whole;
-    enum gbm_status barren = rt_find_barren(l->rt, l->in, l->state, l->notes);
-    if (barren != GBM_OK)
-        return barren;
+    enum gbm_status sound = look_at_latent(l);
+    if (sound != GBM_OK)
+        return sound;
     loader_rebind(l);
     for (int k = 0; k < m->ninverses; k++) {
         if (m->inverses[k].ways) {

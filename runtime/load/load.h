@@ -18,6 +18,11 @@ void rt_note_beyond(const struct rt_instance *in, const void *state, int v,
 enum gbm_status rt_check_sums(struct rt *rt, const struct rt_instance *in,
                               const void *state);
 
+/* described.c. Fails if a latent number, which observed nodes depend on, is of a
+ * set that the library does not describe. After rt_find_barren. */
+enum gbm_status rt_check_described(struct rt *rt, const struct rt_instance *in,
+                                   const void *state);
+
 /* load.c. Binds data, settles extents, computes constants and lists. With
  * `redraw` observed nodes are per chain, so that they can be drawn anew. Notes
  * for the user go to `notes` if it is not NULL. */

@@ -45,3 +45,16 @@ model 'model {
 printf '%s\n' 'p <- c(0.2, 0.3, 0.5, 0.1)' 'v <- c(1, 2, 3, 4)' 'y <- 4.2' >d.R
 status 0 ./m check --data d.R
 prints '^x +slice by component .* pass$'
+
+# One of two numbers: observed or predicted, but no sampler would leave the one
+# that a latent one is at.
+model 'model {
+  p ~ dbeta(1, 1)
+  for (i in 1:3) { x[i] ~ dpick(p, 2.5, 4); y[i] ~ dnorm(x[i], 1) }
+}'
+refuses 'x <- c(4, NA, 4)
+y <- c(3, 3, 3)' 'm.bug:3:20: .*x\[2\] has no data, and what values it may have'
+printf 'x <- c(4, NA, 4)\ny <- c(3, NA, 3)\n' >d.R
+status 0 ./m --data d.R --quiet --warmup 100 --draws 100
+printf 'y <- c(3, 3, 3)\n' >d.R
+status 0 ./m simulate --data d.R --out prior.nc
