@@ -1,4 +1,4 @@
-/* check.h: comparing full conditionals with the joint density: check.c, and
+/* check.h: comparing full conditionals with the joint density: the command, and
  * self_check.c, which does it at the start of every run. */
 #ifndef GBM_CHECK_H
 #define GBM_CHECK_H
@@ -73,6 +73,7 @@ struct checker {
     bool far;       /* values that need not be possible */
 };
 
+/* check_state.c */
 enum gbm_status check_create(struct checker *c, struct rt *rt,
                              const struct rt_instance *in);
 void check_free(struct checker *c);
@@ -85,17 +86,37 @@ void check_drop(const struct rt_instance *in, const void *state,
                 unsigned char *dropped);
 /* Everything that follows from the stochastic nodes. */
 void check_refresh(const struct checker *c);
-/* Moves a step's element as the sweep does, and compares; with `far`, at more
- * values. Leaves the element where it moved to. */
+/* The log density of every element that counts: out[c->terms]. */
+void check_densities(struct checker *c, double *out);
+/* Whether a block can be put elsewhere; puts it at x. */
+bool check_can_set(const struct gbm_step *step);
+void check_set_block(const struct checker *c, const struct gbm_step *step,
+                     int64_t element, const double *x);
+/* The conditional at x, and the size of what it adds up. */
+double check_conditional_at(const struct checker *c,
+                            const struct gbm_step *step, int64_t element,
+                            const double *x, double *size);
+/* The absolute terms that a block's density is the sum of where it stands. */
+double check_size(const struct gbm_step *step, const void *state);
+
+/* check_rounding.c. What rounding may have done to the joint where all nodes
+ * stand; to the joint, and to a step's conditional, with its block at x. */
+double check_rounding(struct checker *c);
+double check_rounding_at(struct checker *c, const struct gbm_step *step,
+                         int64_t element, const double *x);
+/* The same of each cell of a derived variable: change[its cells]. */
+void check_rounding_of(struct checker *c, int variable, double *change);
+
+/* check_compare.c. Moves a step's element as the sweep does, and compares; with
+ * `far`, at more values. Leaves the element where it moved to. */
 void check_element(struct checker *c, int step, int64_t element, bool far);
 /* The same for a dense Gaussian block. */
 void check_dense(struct checker *c, int step, bool far);
-/* What rounding may have done to the joint where all nodes stand. */
-double check_rounding(struct checker *c);
-/* The same of each cell of a derived variable: change[its cells]. */
-void check_rounding_of(struct checker *c, int variable, double *change);
-/* The absolute terms that a block's density is the sum of where it stands. */
-double check_size(const struct gbm_step *step, const void *state);
+/* Log density of a dense block at b less that at a, of precision q (lower
+ * triangle) and potential p; its rounding error. */
+double check_quadratic(size_t d, const double *q, const double *p,
+                       const double *a, const double *b, double *rounding);
+
 /* check_draws.c. How far the distribution function of draws of an element, the
  * last of which is left in `state`, is from that of its full conditional, by
  * what is allowed: over 1 fails; negative: the step does not draw from it, or
@@ -111,9 +132,5 @@ struct check_integral *check_integral_create(void);
 double check_draws(struct check_integral *g, const struct gbm_step *step,
                    void *state, struct gbm_sweep sweep, int chain, int element,
                    struct check_time time);
-/* Log density of a dense block at b less that at a, of precision q (lower
- * triangle) and potential p; its rounding error. */
-double check_quadratic(size_t d, const double *q, const double *p,
-                       const double *a, const double *b, double *rounding);
 
 #endif

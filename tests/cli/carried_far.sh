@@ -2,7 +2,7 @@
 # Effects that move with the scale of their prior to where that is 10^-8 of what it
 # was (sampler/carried.c). Where their mean is 0 they keep all digits; where it is
 # not, what rounding leaves of them is no fault of the sampler, and `check` says so
-# (runtime/check/check.c: each way of rounding moves from where the first one did).
+# (runtime/check/check_rounding.c: each way of rounding moves from where the first one did).
 source "$GBM_ROOT/tests/cli/lib"
 
 echo '{"N": 1, "y": [0], "n": [1]}' >m.json
