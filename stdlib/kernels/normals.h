@@ -4,7 +4,7 @@
 
 #include "normal.h"
 #include "team.h"
-#if !defined(__CUDACC__) && !defined(GBM_SINGLE)
+#ifdef GBM_AT_ONCE
 #include "ahead.h"
 
 /* So many are worth the vector unit. */
@@ -42,7 +42,7 @@ GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
 GBM_FN void gbm_draw_normals(struct gbm_rng *rng, int n, real *z)
 {
     for (int i = 0; i < n; i++) {
-#if !defined(__CUDACC__) && !defined(GBM_SINGLE)
+#ifdef GBM_AT_ONCE
         const int left = n - i;
         if (left >= GBM_NORMALS_WORTH && rng->left == 0 &&
             rng->block >= rng->nahead) {
@@ -82,7 +82,7 @@ GBM_FN void gbm_team_normals(struct gbm_rng *rng, const struct gbm_team *team,
 GBM_FN void gbm_shift_normals(struct gbm_rng *rng, int n, real *x)
 {
     int i = 0;
-#if !defined(__CUDACC__) && !defined(GBM_SINGLE)
+#ifdef GBM_AT_ONCE
     while (n - i >= GBM_NORMALS_WORTH) {
         real z[2 * GBM_AHEAD_GROUP];
         const int most = 2 * GBM_AHEAD_GROUP;

@@ -10,6 +10,12 @@
 
 #include "real.h"
 
+/* The host makes many numbers of a stream at once, which are as if they were made
+ * one after another. A build for tests (GBM_ONE_BY_ONE) does not. */
+#if !defined(__CUDACC__) && !defined(GBM_SINGLE) && !defined(GBM_ONE_BY_ONE)
+#define GBM_AT_ONCE
+#endif
+
 struct gbm_rng {
     uint32_t key0, key1;
     uint32_t block, element, sweep, step; /* the next counter */

@@ -280,12 +280,17 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
 /* The run of a step: each element's random numbers depend on (seed, chain,
  * sweep, step, element) alone. Of those that the device may have computed ahead
  * an element has `blocks`; its first draw is the function `draw`. */
+#ifdef GBM_ONE_BY_ONE
+#define GBM_AHEAD(sweep) NULL
+#else
+#define GBM_AHEAD(sweep) (sweep)->ahead
+#endif
 #define GBM_RUN_STARTS(number, blocks, draw)                                   \
     const struct state *const s = (const struct state *)state;                 \
     struct gbm_rng rng;                                                        \
     gbm_rng_start(&rng, sweep->seed, chain, sweep->sweep, number, 0);          \
-    if (sweep->ahead && (blocks) > 0) {                                        \
-        rng.ahead = sweep->ahead;                                              \
+    if (GBM_AHEAD(sweep) && (blocks) > 0) {                                    \
+        rng.ahead = GBM_AHEAD(sweep);                                          \
         rng.place = sweep->place;                                              \
         rng.stride = sweep->stride;                                            \
         rng.nahead = (blocks);                                                 \

@@ -46,6 +46,7 @@ class Bench:
     settings: Settings
     seed: int
     data_at_compile: bool = False
+    program: str = "sampler"
     counts: dict = field(default_factory=dict)
     notes: list = field(default_factory=list)
 
@@ -64,15 +65,11 @@ class Bench:
 
     def run(self, words, seconds=None, **variables):
         seconds = seconds or self.settings.seconds
-        # a sweep step by step, or in one kernel where that is faster
-        by_steps = {"GBM_CUDA_CHAINS": "0", "GBM_CUDA_PASS": "1"} \
-            if self.seed % 2 else {}
-        # sparse blocks in one order on both devices: else draws differ
-        by_steps["GBM_ORDER"] = "rounds" if self.seed % 2 else "plain"
         environment = dict(os.environ, OMP_NUM_THREADS="1",
                            OPENBLAS_NUM_THREADS="1", CC=c_compiler(),
-                           GBM_CACHE="off", **by_steps,
-                           **self.settings.environment, **variables)
+                           GBM_CACHE="off", **ways(self.seed),
+                           **self.settings.environment)
+        environment.update(variables)
         with subprocess.Popen(words, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, cwd=self.folder,
                               stdin=subprocess.DEVNULL, env=environment,
@@ -90,7 +87,7 @@ class Bench:
 
     def sampler(self, command, *options, seconds=None, **variables):
         status, out, err = self.run(
-            [self.at("sampler"), command, "--data", "data.json", "--threads",
+            [self.at(self.program), command, "--data", "data.json", "--threads",
              "1", *options], seconds, **variables)
         # predictions from parameters that overflow; the density oracle looks
         # at the draws that are no numbers
@@ -98,6 +95,15 @@ class Bench:
             self.notes.append("run: some predictions are no numbers")
             status = 0
         return status, out, err
+
+
+def ways(seed):
+    """Variables of the ways in which a seed's model is swept."""
+    # a sweep step by step, or in one kernel where that is faster
+    by_steps = {"GBM_CUDA_CHAINS": "0", "GBM_CUDA_PASS": "1"} if seed % 2 \
+        else {}
+    # sparse blocks in one order on both devices: else draws differ
+    return {**by_steps, "GBM_ORDER": "rounds" if seed % 2 else "plain"}
 
 
 @functools.lru_cache(maxsize=None)

@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, HERE)
 import generate  # noqa: E402
+import harness  # noqa: E402
 import oracles  # noqa: E402
 
 SEEDS = 600  # of the models that a mutant may meet
@@ -31,9 +32,15 @@ QUICK, DEEP = (500, 1000), (4000, 8000)  # effort: draws, replicates
 LONG = (("stays", QUICK), ("geweke", DEEP), ("plain", DEEP))
 OF_VALUES = (("held", QUICK), ("check", QUICK), ("density", QUICK),
              ("geweke", QUICK), ("plain", QUICK), ("stays", QUICK))
-OF_DRAWS = (("check", QUICK), ("density", QUICK), ("forward", QUICK),
-            ("geweke", QUICK), ("plain", QUICK), ("geweke", DEEP),
-            ("stays", QUICK))
+OF_DRAWS = (("check", QUICK), ("density", QUICK), ("singly", QUICK),
+            ("forward", QUICK), ("geweke", QUICK), ("plain", QUICK),
+            ("geweke", DEEP), ("stays", QUICK))
+# What draws the same as before, bit for bit, in so short a run, tells little
+# of a broken draw.
+SHORT = (("run", "--no-check", "--device", "cpu", "--chains", "1", "--warmup",
+          "100", "--draws", "100", "--digits", "17", "--out", "o.csv"),
+         ("simulate", "--draws", "1", "--digits", "17", "--out", "s.csv"))
+WAITING = 16  # models whose text is the same, until one with another number is asked
 
 # What a compiler may do wrong when it makes a block: terms dropped, rows and
 # groups mistaken.  A file, a line, and what becomes of it.
@@ -188,6 +195,7 @@ class Model(NamedTuple):
     digest: bytes
     shape: bytes
     runs: dict  # of its text and the library's: lines_that_run
+    drawn: bytes  # of SHORT
 
 
 def emitted(seed, folder, tree):
@@ -203,7 +211,10 @@ def emitted(seed, folder, tree):
 def lines_that_run(folder, text):
     """Path of a source -> how often the sampler of a C text executes each line of
     it, from 1, on the model's data, when it is checked, runs and simulates; of
-    the others nothing can be noticed. The text itself is program.c."""
+    the others nothing can be noticed. The text itself is program.c. And what it
+    draws."""
+    seed = int(os.path.basename(folder))
+    variables = {**os.environ, **harness.ways(seed), "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory(prefix="gbm_lines_") as here:
         with open(os.path.join(here, "program.c"), "w") as f:
             f.write(text)
@@ -214,22 +225,29 @@ def lines_that_run(folder, text):
              "-D_GNU_SOURCE", f"-I{ROOT}/stdlib/kernels", f"-I{ROOT}/runtime",
              "program.c", "-o", "program", f"{ROOT}/build/libgbm.a"] + flags,
             cwd=here, check=True)
-        for words in (["check"],
-                      ["run", "--no-check", "--device", "cpu", "--chains", "1",
-                       "--warmup", "100", "--draws", "100", "--out", "o.csv"],
-                      ["simulate", "--draws", "1", "--out", "s.csv"]):
+        for words in (["check"], *SHORT):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 subprocess.run(["./program", *words, "--threads", "1", "--data",
                                 os.path.join(folder, "data.json")], cwd=here,
                                stdout=subprocess.DEVNULL, timeout=20,
-                               stderr=subprocess.DEVNULL)
+                               stderr=subprocess.DEVNULL, env=variables)
         told = subprocess.run(["gcov", "-t", "program-program.gcda"],
                               cwd=here, capture_output=True, text=True,
                               check=True).stdout
+        drawn = drawn_in(here)
     sources = re.split(r"^ *-: *0:Source:", told, flags=re.M)[1:]
     return {source.split("\n", 1)[0]: {
         int(line): int(times) for times, line in re.findall(
-            r"^ *(\d+)\*?: *(\d+):", source, re.M)} for source in sources}
+            r"^ *(\d+)\*?: *(\d+):", source, re.M)} for source in sources}, drawn
+
+
+def drawn_in(folder):
+    """Of the draws that SHORT left there."""
+    rows = []
+    for path in sorted(glob.glob(os.path.join(folder, "[os]*.csv"))):
+        with open(path) as f:
+            rows += [line for line in f if not line.startswith("#")]
+    return digest("".join(rows))
 
 
 def digest(text):
@@ -251,7 +269,7 @@ def model(folder, seed):
             f.write(text)
     text = emitted(seed, here, ROOT)
     return Model(seed, here, len(text), digest(text), shape(text),
-                 lines_that_run(here, text) if text else {})
+                 *(lines_that_run(here, text) if text else ({}, b"")))
 
 
 def models(folder, n, jobs):
@@ -286,6 +304,14 @@ class Trial:
         except (ArithmeticError, LookupError, ValueError) as e:
             return oracles.Failure("test", repr(e))
 
+    def drawn(self):
+        """As Model has it; None if it does not compile."""
+        if self.broken:
+            return None
+        for words in SHORT:
+            self.bench.sampler(*words, seconds=20)
+        return drawn_in(self.bench.folder)
+
 
 def first_failure(met, tree, seconds, asked):
     """What an oracle has against one of the models that a mutant meets and
@@ -300,6 +326,9 @@ def first_failure(met, tree, seconds, asked):
                 trials[m.seed, where] = Trial(m.seed, where, os.path.join(
                     folder, f"{m.seed}{'' if where == tree else '.sound'}"))
             return trials[m.seed, where]
+        if asked is OF_DRAWS:
+            met = others_first(met, lambda m: trial(m, tree).drawn() != m.drawn,
+                               end - seconds / 4)
         for m, oracle, effort in questions(met, asked):
             left = end - time.monotonic()
             if left <= 0:
@@ -330,16 +359,34 @@ def same_draws(m, tree):
         return own is not None and own == sound
 
 
+def others_first(met, differs, end):
+    """Models that differ, as they are found until `end`, before the rest."""
+    rest, met = [], iter(met)
+    for m in met:
+        if differs(m):
+            yield m
+        else:
+            rest.append(m)
+        if time.monotonic() > end:
+            break
+    yield from itertools.chain(rest, met)
+
+
 def questions(met, asked):
     """(model, oracle, effort): what is asked of each batch, then again with more
     effort."""
     batches, met = [], iter(met)
-    while batch := list(itertools.islice(met, BATCH)):
-        batches.append(batch)
-        for long in (False, True):
-            for m, (oracle, effort) in itertools.product(batch, asked):
-                if ((oracle, effort) in LONG) == long:
-                    yield m, oracle, effort
+    quick = [q for q in asked if q not in LONG]
+    slow = [q for q in asked if q in LONG]
+    while first := list(itertools.islice(met, 1)):
+        batches.append(first)
+        for m in itertools.chain(first, itertools.islice(met, BATCH - 1)):
+            if m is not first[0]:
+                batches[-1].append(m)
+            for oracle, effort in quick:
+                yield m, oracle, effort
+        for m, (oracle, effort) in itertools.product(batches[-1], slow):
+            yield m, oracle, effort
     for batch in batches:
         for oracle in ("geweke", "plain"):
             if (oracle, DEEP) in asked:
@@ -405,15 +452,21 @@ def never_called(path, line):
 
 def other_text(known):
     """Of models whose C text is another; where only a number is, which may be
-    a constant of the density that nothing depends on, they come last."""
+    a constant of the density that nothing depends on, they come last, or in
+    between where others are rare."""
     def meets(tree):
-        last = []
+        last, since = collections.deque(), 0
         for m in known:
             text = emitted(m.seed, m.folder, tree)
+            since += 1
             if shape(text) != m.shape:
+                since = 0
                 yield m
             elif digest(text) != m.digest:
                 last.append(m)
+            if since >= WAITING and last:
+                since = 0
+                yield last.popleft()
         yield from last
     return meets
 

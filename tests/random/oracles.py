@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import sys
+from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +22,7 @@ import stays
 import syntax
 import transform
 from harness import (ROOT, Failure, Settings, bench_of, broke,  # noqa: F401
-                     message, plain_kind, read_draws,
+                     c_compiler, message, plain_kind, read_draws,
                      starting_values)
 from simulate import Impossible
 from syntax import to_json
@@ -34,16 +35,17 @@ APART = 1.2  # R-hat of chains that do not say what the posterior is
 ENDS = ("signal", "no end", "sanitizer")  # kinds of failures that end all
 STILL = 1e6  # R-hat of chains that stand still: rounding over rounding
 FAR = 1e8  # means beyond say nothing: the tail is too heavy for one
+MANY = 20000  # bytes of data
 
 
 # -------------------------------------------------------------------- compile
 
-def compile_model(bench):
+def compile_model(bench, sampler="sampler", **variables):
     words = [bench.settings.gbmc, "-O", bench.settings.level, "model.gbm",
-             "-o", "sampler"]
+             "-o", sampler]
     if bench.data_at_compile:
         words += ["--data", "data.json"]
-    status, out, err = bench.run(words, 120)
+    status, out, err = bench.run(words, 120, **variables)
     failed = broke("gbmc", status, out, err)
     if failed:
         return failed
@@ -368,16 +370,26 @@ def rounding(model, row):
 # ------------------------------------------------------------ two posteriors
 
 def summary(bench, name, seed, draws, warmup, *more, chains=4, seconds=None):
+    """What a run finds of all, and of the deviance: numbers that only together
+    are off may be so by little beside their own spread (Modrák et al. 2023)."""
     path = f"{name}.json"
     status, out, err = bench.sampler(
         "run", "--quiet", "--device", "cpu", "--chains", str(chains), "--warmup",
         str(warmup), "--draws", str(draws), "--seed", str(seed),
-        "--thin", str(max(1, draws // 4000)), "--summary", path, *more,
-        seconds=seconds)
+        "--thin", str(max(1, draws // 4000)), "--summary", path,
+        *with_deviance(bench), *more, seconds=seconds)
     if status:
         return status, out, err
     with open(bench.at(path)) as f:
         return 0, json.load(f), err
+
+
+def with_deviance(bench):
+    """Words of a run that keeps it, too, if no variable has its name; where there
+    are many data there may be many arrays, of which only the small are kept."""
+    many = os.path.getsize(bench.at("data.json")) > MANY
+    return () if many or "deviance" in bench.names() else \
+        ("--monitor", "all,deviance")
 
 
 def skewness(p):
@@ -630,32 +642,47 @@ def jags_accepts(bench, data):
         r"(?i)error|syntax|failure|cannot|invalid", text)
 
 
-# ------------------------------------------------------------- host and GPU
+# ------------------------------------------------------- draw by draw
 
 def gpu(bench):
-    """The first sweeps, draw by draw."""
-    draws = {}
-    for device in ("cpu", "cuda"):
-        status, out, err = bench.sampler(
+    """The first sweep of the host and of a GPU."""
+    return same_draws("gpu", bench, bench, "cpu", "cuda")
+
+
+def singly(bench):
+    """The first sweep where random numbers are made one after another, as on a
+    GPU, and not many at once."""
+    other = replace(bench, program="singly")
+    failed = compile_model(bench, "singly",
+                           CC=c_compiler() + " -DGBM_ONE_BY_ONE")
+    return failed or same_draws("singly", bench, other, "cpu", "cpu")
+
+
+def same_draws(oracle, first, second, *devices):
+    """The first sweep of two benches of one model, number by number."""
+    draws = []
+    for bench, device in zip((first, second), devices):
+        out = f"{bench.program}_{device}"
+        status, text, err = bench.sampler(
             "run", "--quiet", "--device", device, "--chains", "2", "--warmup",
-            "0", "--draws", "4", "--seed", "3", "--out", f"{device}.csv",
+            "0", "--draws", "4", "--seed", "3", "--out", f"{out}.csv",
             seconds=300)
-        failed = broke("gpu", status, out, err)
+        failed = broke(oracle, status, text, err)
         if failed:
             return failed
         if status:
-            return Failure("gpu", f"{device}: " + plain_kind(message(err)),
+            return Failure(oracle, f"{device}: " + plain_kind(message(err)),
                            err[:1000])
-        draws[device] = [read_draws(bench.at(f"{device}_{k}.csv"))
-                         for k in (1, 2)]
-    for a, b in zip(draws["cpu"], draws["cuda"]):
+        draws.append([read_draws(bench.at(f"{out}_{k}.csv"))
+                      for k in (1, 2)])
+    for a, b in zip(*draws):
         for name, x in a[0].items():
             y = b[0].get(name, math.nan)
             if name.endswith("__") and name != "lp__":
                 continue
             if not abs(x - y) <= 1e-6 * max(1, abs(x)) and not (
                     math.isnan(x) and math.isnan(y)):
-                return Failure("gpu", "the first sweep differs",
+                return Failure(oracle, "the first sweep differs",
                                f"{name}: {x!r} {y!r}")
     return None
 
@@ -686,6 +713,7 @@ def ask(name, bench, text, data, bugs=True, truth=None):
         "geweke": lambda: None if HELD.search(text) else geweke(bench),
         "jags": lambda: jags(bench, monitors(bench), data) if bugs else None,
         "gpu": lambda: gpu(bench),
+        "singly": lambda: singly(bench),
     }
     return steps[name]()
 
