@@ -152,6 +152,11 @@ bool joint_in_long_sum(const struct step *block, const struct family *f);
 int joint_variables(const struct step *s, struct var **out);
 int joint_count_terms(const struct step *s);
 
+/* joint_row_program.c: slots_, or pairs_ of a vector, row_, design_ and offset_
+ * of a term, the number-th of the block. */
+void joint_emit_term(struct compiler *c, struct text *out, const struct step *s,
+                     const struct joint_term *t, int number);
+
 /* joint_linear.c */
 /* v's number among the block's variables, or -1. */
 int joint_variable_number(const struct joint_context *k, const struct var *v);
