@@ -143,6 +143,37 @@ COMPILER_SITES = [
     ("emit/saturated.c", "if (!p->opaque && p->terms.n > 0)",
      "if (!p->own && !p->opaque && p->terms.n > 0)"),
     ("emit/saturated.c", "return infinite > 1;", "return infinite > 9;"),
+    # of a block of several: the precision of one for that of two, where they
+    # meet, elements of one plate that meet
+    ("sampler/block_quadratic.c",
+     "j <= i ? q->precision[i][j] : q->precision[j][i]));",
+     "j <= i ? q->precision[i][j] : q->precision[i][i]));"),
+    ("sampler/block_quadratic.c", "q->precision[i][j] = sym_neg(c, second);",
+     "q->precision[i][j] = i == j ? sym_neg(c, second) : sym_num(c, 0);"),
+    ("sampler/block_quadratic.c",
+     "return i == j ? &s->block.members[j].index2 : &s->block.members[j].index;",
+     "return &s->block.members[j].index;"),
+    # rows of a dense block: half their weight, one weight for all, members that
+    # take the first one's column
+    ("sampler/block_row.c", "q->weight = sym_mul2(c, sym_num(c, -2), c2);",
+     "q->weight = sym_mul2(c, sym_num(c, -1), c2);"),
+    ("sampler/block_row.c",
+     "if (sym_has_loop(q->weight, q->part->loops[i]))", "if (!q)"),
+    ("sampler/block_row.c", "q->design[i] = sym_derivative(c, e, x);",
+     "q->design[i] = i ? q->design[0] : sym_derivative(c, e, x);"),
+    # a child's factor, a vector's own prior
+    ("sampler/block_make.c",
+     "return !p || add_part(c, s, s->block.members[whose].family, p);",
+     "return true;"),
+    ("sampler/block_make.c", "if (own && (!p || own->nslices) &&",
+     "if (own && p && own->nslices &&"),
+    # factors of a coefficient but the last; the rows of one case for those of the
+    # other
+    ("sampler/joint_linear.c", "by = sym_mul2(c, by, e->args[i]);",
+     "by = e->args[i];"),
+    ("sampler/joint_linear.c",
+     "k->when = is && outer ? sym_and(c, outer, is) : is ? is : outer;",
+     "k->when = is_not ? is_not : outer;"),
     # families of two arrays that feed each other stay in the arrays' order
     ("model/sequence.c", "bool any = is_out_of_order(g);",
      "bool any = is_out_of_order(g) && !m;"),
@@ -491,10 +522,12 @@ take("-O")
 text = subprocess.run([{gbmc!r}, "--emit=c"] + words, check=True,
                       capture_output=True, text=True).stdout
 lines = text.splitlines(keepends=True)
-if lines[{line}] != {before!r}:
-    open({stale!r}, "w").close()  # the text is another than when it was listed
-    sys.exit(1)
-lines[{line}] = {after!r}
+# with powers, say, it is another program
+if not any(w.startswith("--with") for w in words):
+    if lines[{line}] != {before!r}:
+        open({stale!r}, "w").close()  # it is another than when it was listed
+        sys.exit(1)
+    lines[{line}] = {after!r}
 open("broken.c", "w").write("".join(lines))
 flags = open({root!r} + "/build/link_flags").read().split()
 sys.exit(subprocess.run(
