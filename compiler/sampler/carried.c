@@ -108,6 +108,29 @@ static bool reads(const struct carried *k, symp e)
     return e && (sym_has_var(e, k->plate->var) || sym_has_var(e, k->node->var));
 }
 
+/* An element of the plate in e that is not written as `other`; or NULL. */
+static symp cell_in(const struct carried *k, symp e, symp other)
+{
+    if (e->kind == SYM_REF && e->var == k->plate->var &&
+        !(other && sym_same(e, other)))
+        return e;
+    symp found = NULL;
+    for (int i = 0; i < e->nargs && !found; i++)
+        found = cell_in(k, e->args[i], other);
+    return found;
+}
+
+/* A comparison of two elements, as where ranks are counted: of one with itself
+ * it is of 0, which rounding would make less along the move. */
+static bool compares_cells(symp e, const void *carried)
+{
+    const struct carried *k = carried;
+    if (e->kind != SYM_CALL || !strchr("<>=!", e->name[0]))
+        return false;
+    symp one = cell_in(k, e, NULL);
+    return one && cell_in(k, e, one);
+}
+
 static bool factor_reads(const struct carried *k, const struct factor *g)
 {
     return sampler_factor_reads(g, k->plate->var) ||
@@ -178,6 +201,7 @@ static bool add_reader(struct carried *k, struct factor *g)
     struct compiler *c = k->c;
     const bool bounded = g->lower || g->upper;
     if (reads(k, g->rule) || reads(k, g->guard) ||
+        sym_any(g->logp, compares_cells, k) ||
         (g != k->node->factor && (reads(k, g->lower) || reads(k, g->upper) ||
                                   (bounded && reads(k, g->value)))))
         return false;

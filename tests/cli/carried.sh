@@ -170,3 +170,22 @@ for seed in 11 12 13 25 28; do
     status 0 ./near check --data near.json --seed $seed
     prints 'plate with a node of its prior .* pass'
 done
+
+# Ranks that are counted by comparisons: along the move an element is no less
+# than itself, whatever rounding makes of the difference.
+cat >counted.gbm <<'END'
+model {
+  sd ~ exponential(1)
+  for (s in 1:4) { x[s] ~ normal(0.49, sd) }
+  for (g in 1:4) {
+    r[g] <- step(x[g] - x[1]) + step(x[g] - x[2]) + step(x[g] - x[3]) +
+      step(x[g] - x[4])
+  }
+  for (i in 1:4) { rate[i] ~ dgamma(2.8, 2) }
+  for (i in 1:N) { y[i] ~ dnorm(0.3, rate[r[group[i]]]) }
+}
+END
+echo '{"N": 6, "group": [2, 4, 4, 3, 2, 4],
+    "y": [-0.5681, -0.2981, 0.2486, 0.02623, 0.4422, 0.3224]}' >counted.json
+status 0 "$GBMC" -O 0 counted.gbm -o counted
+status 0 ./counted check --data counted.json --seed 1
