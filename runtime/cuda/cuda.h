@@ -106,10 +106,14 @@ struct cuda_kernel {
 struct cuda_dense_term;
 struct cuda_pass {
     struct cuda_kernel kernel, weight;
-    size_t room; /* bytes of a crew's shared memory */
-    int tile;    /* rows that it has at hand */
-    int words;   /* of a thread */
-    int groups;  /* of threads, that share out the rows */
+    int matrix;   /* groups of 32 columns of a warp that has its products from
+                     tensor cores; 0: none has */
+    size_t room;  /* bytes of a crew's shared memory */
+    size_t bytes; /* of a block's */
+    int tile;     /* rows that are at hand */
+    int words;    /* of a thread */
+    int groups;   /* of threads, that share out the rows */
+    int parts;    /* of the sums of a group of chains */
     int64_t blocks;
     CUdeviceptr partial;
 };

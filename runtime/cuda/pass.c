@@ -13,6 +13,13 @@
 #define PASS_SUMS 16                  /* of a thread, in registers */
 #define PASS_CHAINS 4
 #define PASS_CELLS (1 << 17)
+/* As in stdlib/kernels/pass_matrix_cuda.h. */
+#define MATRIX_LANES 1024
+#define MATRIX_WARPS 16
+#define MATRIX_CHAINS 16
+#define MATRIX_ROWS 32  /* of a tile, in four stages */
+#define MATRIX_GROUPS 2 /* of 32 columns, in a warp's registers */
+#define MATRIX_LEAST 8  /* chains: fewer are done sooner without */
 /* Multiprocessors that are left free for what runs beside. */
 #define PASS_LEAVES 8
 
@@ -87,18 +94,50 @@ static bool is_worth_it(int64_t cells)
     return cells >= PASS_CELLS;
 }
 
-bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
-                    const struct gbm_dense_term *term, int64_t rows, int d)
+/* Groups of columns of each warp where tensor cores are for a design so wide;
+ * 0: they are not. Of narrower ones no times are known. */
+static int matrix_groups(const struct cuda *c, int d)
+{
+    const int all = 32 * MATRIX_WARPS, groups = (d + all - 1) / all;
+
+    return c->total_size == sizeof(float) && c->major >= 8 &&
+                   c->in->nchains >= MATRIX_LEAST && d % 4 == 0 &&
+                   d > all && groups <= MATRIX_GROUPS
+               ? groups
+               : 0;
+}
+
+/* Of a block: its warps' rings of stages, their parts of a tile's predictors,
+ * and its scores. */
+static size_t matrix_bytes(int groups)
+{
+    const int depth = groups == 1 ? 8 : 5, stage = 8 * (32 * groups + 8);
+    const int draws = MATRIX_ROWS * MATRIX_CHAINS;
+
+    return (size_t)(MATRIX_WARPS * (depth * stage + draws) + draws) *
+           sizeof(float);
+}
+
+static void plan_weight(struct cuda_pass *pass,
+                        const struct gbm_dense_term *term)
+{
+    snprintf(pass->weight.name, sizeof pass->weight.name, "%.*s_weight_kernel",
+             (int)(strlen(term->pass_kernel) - strlen("_kernel")),
+             term->pass_kernel);
+    pass->weight.effort = 1;
+    pass->weight.lanes = 1;
+    pass->weight.block = 128;
+}
+
+static bool plan_crews(struct cuda *c, struct cuda_pass *pass,
+                       const struct gbm_dense_term *term, int d)
 {
     const int width = word_width(c, d);
     const int words = (d / width + PASS_THREADS - 1) / PASS_THREADS;
-    if (!term->drawn || words * width > PASS_SUMS || !is_worth_it(rows * d))
-        return false;
-    const struct rt_step *step = &c->in->steps[term->drawn - 1];
-    if (!step->active || step->sequential || step->ncolours != 1 ||
-        step->elements || step->count != rows)
-        return false;
     int chains = c->pass_chains ? c->pass_chains : PASS_CHAINS;
+
+    if (words * width > PASS_SUMS)
+        return false;
     if (chains > c->in->nchains)
         chains = c->in->nchains;
     if (chains > PASS_SUMS / (words * width))
@@ -110,21 +149,44 @@ bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
     cuda_name_kernel(&pass->kernel, term->pass_kernel,
                      16 * pass->words + width);
     pass->kernel.block = PASS_CREWS * PASS_THREADS;
-    pass->kernel.effort = 3;
     pass->groups = PASS_THREADS / row_threads(c, pass, d);
-    snprintf(pass->weight.name, sizeof pass->weight.name, "%.*s_weight_kernel",
-             (int)(strlen(term->pass_kernel) - strlen("_kernel")),
-             term->pass_kernel);
-    pass->weight.effort = 1;
-    pass->weight.lanes = 1;
-    pass->weight.block = 128;
     return true;
 }
 
-/* Of pass_chains chains each. */
-static int chain_groups(const struct cuda *c)
+bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
+                    const struct gbm_dense_term *term, int64_t rows, int d)
 {
-    return (c->in->nchains + c->pass_chains - 1) / c->pass_chains;
+    if (!term->drawn || !is_worth_it(rows * d))
+        return false;
+    const struct rt_step *step = &c->in->steps[term->drawn - 1];
+    if (!step->active || step->sequential || step->ncolours != 1 ||
+        step->elements || step->count != rows)
+        return false;
+    pass->matrix = matrix_groups(c, d);
+    if (pass->matrix && matrix_bytes(pass->matrix) <= c->shared_most) {
+        cuda_name_kernel(&pass->kernel, term->pass_kernel,
+                         MATRIX_LANES * pass->matrix);
+        pass->kernel.block = 32 * MATRIX_WARPS;
+    } else {
+        pass->matrix = 0;
+        if (!plan_crews(c, pass, term, d))
+            return false;
+    }
+    pass->kernel.effort = 3;
+    plan_weight(pass, term);
+    return true;
+}
+
+/* Chains that are taken together. */
+static int chains_each(const struct cuda *c, const struct cuda_pass *pass)
+{
+    return pass->matrix ? MATRIX_CHAINS : c->pass_chains;
+}
+
+static int chain_groups(const struct cuda *c, const struct cuda_pass *pass)
+{
+    const int each = chains_each(c, pass);
+    return (c->in->nchains + each - 1) / each;
 }
 
 /* Rows of tiles with which so many crews, all with as many, are done in as few
@@ -137,28 +199,48 @@ static int even_tile(int64_t rows, int64_t crews, int largest)
     return tile < 4 ? 4 : (int)tile;
 }
 
-enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
-                                  int64_t rows, int d)
+/* Blocks for a group of chains, at most, as all groups go through the same rows
+ * at the same time. */
+static int64_t most_blocks(const struct cuda *c, int groups)
 {
-    const int groups = chain_groups(c);
     const int64_t places = c->multiprocessors > 4 * PASS_LEAVES
                                ? c->multiprocessors - PASS_LEAVES
                                : c->multiprocessors;
-    /* all groups go through the same rows at the same time */
-    const int64_t most = places > groups ? places / groups : 1;
+    return places > groups ? places / groups : 1;
+}
 
-    pass->tile = even_tile(rows, most * PASS_CREWS, largest_tile(c, pass, d));
-    pass->room = shared_bytes(c, pass, d, pass->tile);
-    TRY(cuda_allow_shared(c, &pass->kernel, PASS_CREWS * pass->room));
+static void divide_rows(const struct cuda *c, struct cuda_pass *pass,
+                        int64_t rows, int d, int64_t most)
+{
+    const int crews = pass->matrix ? 1 : PASS_CREWS;
+
+    if (pass->matrix) {
+        pass->tile = MATRIX_ROWS;
+        pass->bytes = matrix_bytes(pass->matrix);
+    } else {
+        pass->tile = even_tile(rows, most * crews, largest_tile(c, pass, d));
+        pass->room = shared_bytes(c, pass, d, pass->tile);
+        pass->bytes = (size_t)crews * pass->room;
+    }
     const int64_t tiles = (rows + pass->tile - 1) / pass->tile;
-    pass->blocks = (tiles + PASS_CREWS - 1) / PASS_CREWS;
+    pass->blocks = (tiles + crews - 1) / crews;
     if (pass->blocks > most)
         pass->blocks = most;
-    return cuda_request(
-        c, &pass->partial,
-        (size_t)(groups * pass->blocks * PASS_CREWS * pass->groups) *
-            (size_t)c->pass_chains * (size_t)d * c->real_size,
-        "the sums of a Gaussian block");
+    pass->parts = (int)pass->blocks * (pass->matrix ? 1 : crews * pass->groups);
+}
+
+enum gbm_status cuda_pass_request(struct cuda *c, struct cuda_pass *pass,
+                                  int64_t rows, int d)
+{
+    const int groups = chain_groups(c, pass);
+
+    divide_rows(c, pass, rows, d, most_blocks(c, groups));
+    TRY(cuda_allow_shared(c, &pass->kernel, pass->bytes));
+    return cuda_request(c, &pass->partial,
+                        (size_t)(groups * pass->parts) *
+                            (size_t)chains_each(c, pass) * (size_t)d *
+                            c->real_size,
+                        "the sums of a Gaussian block");
 }
 
 enum gbm_status cuda_pass_weight(struct cuda *c, const struct cuda_pass *pass,
@@ -176,9 +258,9 @@ enum gbm_status cuda_pass_run(struct cuda *c, const struct cuda_pass *pass,
                               const struct cuda_dense_term *term, int d,
                               CUdeviceptr x, bool add, CUdeviceptr sum)
 {
-    const int groups = chain_groups(c);
-    int chains = c->in->nchains, each = c->pass_chains, adds = add;
-    int parts = (int)pass->blocks * PASS_CREWS * pass->groups;
+    const int groups = chain_groups(c, pass);
+    int chains = c->in->nchains, each = chains_each(c, pass), adds = add;
+    int parts = pass->parts;
     struct gbm_pass p = {term->matrix, term->rows,      d, pass->tile,
                          chains,       (int)pass->room, x, pass->partial};
     CUdeviceptr partial = pass->partial;
@@ -186,7 +268,7 @@ enum gbm_status cuda_pass_run(struct cuda *c, const struct cuda_pass *pass,
     void *fold_args[] = {&partial, &parts, &each, &d, &chains, &adds, &sum};
 
     TRY(cuda_launch_grid(c, &pass->kernel, groups, (int)pass->blocks,
-                         pass->kernel.block, PASS_CREWS * pass->room, args));
+                         pass->kernel.block, pass->bytes, args));
     return cuda_launch_grid(c, &c->fixed.dense_fold, (each * d + 31) / 32,
                             groups, 1024, 0, fold_args);
 }

@@ -37,6 +37,9 @@ struct gbm_pass {
                          [GBM_PASS_CHAINS][d] */
 };
 
+/* "Lanes" of a kernel by pass_matrix_cuda.h: this for each group of columns. */
+#define GBM_PASS_MATRIX 1024
+
 #define GBM_PASS_ROOM(bytes) (((bytes) + 15) / 16 * 16)
 
 template <int WIDTH> struct alignas(WIDTH * sizeof(real)) gbm_word {
@@ -277,10 +280,19 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
             }
 }
 
+#include "pass_matrix_cuda.h"
+
+/* Threads of a block, by the kernel's "lanes". */
+__device__ constexpr int gbm_pass_block(int lanes)
+{
+    return lanes >= GBM_PASS_MATRIX ? GBM_MATRIX_WARPS * 32
+                                    : GBM_PASS_CREWS * GBM_PASS_THREADS;
+}
+
 /* The node of an element is drawn by predicted (its conditional, given the
  * predictor) and finish of step `number`; its score is `row`'s. The kernel's
- * "lanes" are 16 * WORDS + WIDTH. The second kernel: the weight of one row in
- * each chain; weight: [chains][rows]. */
+ * "lanes" are 16 * WORDS + WIDTH, or GBM_PASS_MATRIX * GROUPS. The second
+ * kernel: the weight of one row in each chain; weight: [chains][rows]. */
 #define GBM_KERNEL_PASS(function, predicted, finish, row, conditional, number) \
     struct function##_row {                                                    \
         static __device__ real score(const struct state &base,                 \
@@ -301,13 +313,17 @@ GBM_FN void gbm_pass_rows(const struct state &base, const struct gbm_sweep &now,
             return its_score;                                                  \
         }                                                                      \
     };                                                                         \
-    GBM_HEAD(function, GBM_PASS_CREWS *GBM_PASS_THREADS)                       \
+    GBM_HEAD(function, gbm_pass_block(GBM_LANES(GBM_LANES_##function)))        \
     (const struct state base, const struct gbm_sweep *sweep,                   \
      const struct gbm_pass p)                                                  \
     {                                                                          \
         constexpr int lanes = GBM_LANES(GBM_LANES_##function);                 \
         extern __shared__ float4 pass_memory[];                                \
-        if constexpr (lanes >= 16) {                                           \
+        if constexpr (lanes >= GBM_PASS_MATRIX) {                              \
+            const struct gbm_sweep now = *sweep;                               \
+            gbm_matrix_rows<lanes / GBM_PASS_MATRIX, function##_row>(          \
+                base, now, p, pass_memory);                                    \
+        } else if constexpr (lanes >= 16) {                                    \
             const struct gbm_sweep now = *sweep;                               \
             gbm_pass_rows<lanes / 16, lanes % 16, function##_row>(             \
                 base, now, p, pass_memory);                                    \

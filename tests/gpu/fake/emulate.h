@@ -28,6 +28,15 @@ struct alignas(16) float4 {
     float x, y, z, w;
 };
 
+struct alignas(8) float2 {
+    float x, y;
+};
+
+static inline float4 make_float4(float x, float y, float z, float w)
+{
+    return {x, y, z, w};
+}
+
 struct alignas(16) uint4 {
     unsigned x, y, z, w;
 };
@@ -149,6 +158,10 @@ template <class To, class From> static inline To emu_bits(From from)
 
 static inline float __int_as_float(int x) { return emu_bits<float>(x); }
 static inline int __float_as_int(float x) { return emu_bits<int>(x); }
+static inline unsigned __float_as_uint(float x)
+{
+    return emu_bits<unsigned>(x);
+}
 static inline float __uint_as_float(unsigned x) { return emu_bits<float>(x); }
 static inline double __longlong_as_double(long long x)
 {
@@ -253,6 +266,29 @@ static inline void emu_multiply_16_8_16(float (&c)[4], const uint32_t (&a)[4],
             c[w] += emu_half(x, (int)(row / 8 * 2 + k % 2)) *
                     emu_half(y, (int)(k / 8 * 2 + k % 2));
         }
+}
+
+/* The same by mma.m16n8k8 of numbers in single precision, of which it reads 11
+ * bits. */
+static inline void emu_multiply_16_8_8(float (&c)[4], const uint32_t (&a)[4],
+                                       uint32_t b0, uint32_t b1)
+{
+    const uint32_t mine[6] = {a[0], a[1], a[2], a[3], b0, b1};
+    const uint32_t read = 0xffffe000u;
+    uint64_t all[6][32];
+    for (int i = 0; i < 6; i++) {
+        emu_exchange()[emu_lane()] = mine[i] & read;
+        emu_warp_barrier(0xffffffffu);
+        std::memcpy(all[i], emu_exchange(), sizeof all[i]);
+        emu_warp_barrier(0xffffffffu);
+    }
+    const unsigned g = emu_lane() / 4, t = emu_lane() % 4;
+    for (unsigned w = 0; w < 4; w++)
+        for (unsigned k = 0; k < 8; k++)
+            c[w] += emu_bits<float>(
+                        (uint32_t)all[w / 2 + k / 4 * 2][g * 4 + k % 4]) *
+                    emu_bits<float>(
+                        (uint32_t)all[4 + k / 4][(2 * t + w % 2) * 4 + k % 4]);
 }
 
 /* What a launch keeps of its arguments, as the driver copies them. */
