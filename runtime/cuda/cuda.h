@@ -176,9 +176,10 @@ struct cuda_dense {
     /* ROUTE_SMALL */
     int threads, tile, splits;
     CUdeviceptr partial, folded;
-    /* ROUTE_TILES: for `at_once` chains; [d][d], [d], doubles [d][d] each */
+    /* ROUTE_TILES: for `at_once` chains; the factor packed, [d][d], [d],
+     * doubles [d][d] each */
     int at_once;
-    CUdeviceptr factor, diagonal, work;
+    CUdeviceptr packed, factor, diagonal, work;
     struct cuda_slot *number; /* what score_sum is multiplied by; or NULL */
     /* ROUTE_LIBRARY, ROUTE_WIDE */
     struct cuda_factor *factors; /* for so many chains at a time */

@@ -7,11 +7,18 @@
 #define TILES_MOST 192 /* coordinates: a thread has 78 elements then */
 #define TILES_BYTES ((size_t)1 << 30)
 
-/* L packed, b, the inverse diagonal, normals. */
-static size_t draw_bytes(const struct cuda *c, int d)
+/* Of a factor as it is drawn from, packed with its inverse diagonal: as in
+ * dense_tiles.h. */
+static size_t factor_cells(int d)
 {
     const size_t n = (size_t)d;
-    return (n * (n + 1) / 2 + 3 * n) * c->total_size;
+    return (n * (n + 1) / 2 + n + 3) / 4 * 4;
+}
+
+/* That, b, normals. */
+static size_t draw_bytes(const struct cuda *c, int d)
+{
+    return (factor_cells(d) + 2 * (size_t)d) * c->total_size;
 }
 
 bool cuda_tiles_takes(const struct cuda *c, const struct cuda_dense *dense)
@@ -50,6 +57,9 @@ enum gbm_status cuda_tiles_request(struct cuda *c, struct cuda_dense *dense)
         TRY(cuda_allow_shared(c, &c->fixed.tiles_draw, bytes));
     TRY(cuda_sides_open(c, 1));
     TRY(cuda_request_scores(c, dense));
+    TRY(cuda_request(c, &dense->packed,
+                     n * factor_cells(dense->d) * c->total_size,
+                     "the precision of a Gaussian block"));
     TRY(cuda_request(c, &dense->factor, n * d * d * c->total_size,
                      "the precision of a Gaussian block"));
     TRY(cuda_request(c, &dense->work, n * d * d * sizeof(double),
@@ -76,9 +86,17 @@ static enum gbm_status factor(struct cuda *c, struct cuda_dense *dense,
     struct scaled_terms terms = cuda_scaled_terms(c, dense);
     int d = dense->d, prior_matrix = dense->prior_matrix, step = dense->step;
 
-    void *args[] = {
-        &c->control, &terms, &dense->precision, &prior_matrix,    &d,
-        &step,       &first, &dense->factor,    &dense->diagonal, &dense->work};
+    void *args[] = {&c->control,
+                    &terms,
+                    &dense->precision,
+                    &prior_matrix,
+                    &d,
+                    &step,
+                    &first,
+                    &dense->packed,
+                    &dense->factor,
+                    &dense->diagonal,
+                    &dense->work};
     return cuda_launch_grid(c, &c->fixed.tiles_factor, n, 1,
                             TILE_SIDE * TILE_SIDE, 0, args);
 }
@@ -90,7 +108,7 @@ static enum gbm_status draw(struct cuda *c, struct cuda_dense *dense, int first,
     CUdeviceptr number = dense->number ? dense->number->values : 0;
     long long stride = dense->number ? dense->number->stride : 0;
     void *args[] = {&c->control,
-                    &dense->factor,
+                    &dense->packed,
                     &dense->potential,
                     &dense->score_sum,
                     &number,

@@ -4,14 +4,17 @@
  * many tiles of 16 x 16 the largest block has along an edge.
  *
  * Thread (i, j) of 16 x 16 has element (i, j) of each tile of the lower
- * triangle. A column that is due goes from its threads to shared memory; then
- * all subtract their share of what it explains. What stands above the diagonal
- * in a tile on it is computed along, and read by nobody. */
+ * triangle. A panel of 16 columns that is due goes from its threads to shared
+ * memory: a warp factorises the square on the diagonal, a thread for each row
+ * below divides by it; then all subtract their share of what the panel
+ * explains. What stands above the diagonal in a tile on it is computed along,
+ * and read by nobody. */
 
 #define TILE_SIDE 16
 #define TILES (GBM_DENSE_TILES * (GBM_DENSE_TILES + 1) / 2)
 #define TILE_PARTS ((GBM_DENSE_TILES + 1) / 2) /* of 32 rows */
 #define TILE_ROWS (GBM_DENSE_TILES * TILE_SIDE)
+#define TILE_GAP (TILE_SIDE + 1) /* between rows of a panel, for the banks */
 
 /* Element (r, c) of a chain's precision. precision: of the chain, [d][d] if
  * prior_matrix, else [d]. */
@@ -73,66 +76,161 @@ __device__ static inline void tiles_form(const scaled_terms<gbm_total> &terms,
         });
 }
 
-/* Factorises the matrix in `q`, of which tile (a, b) is number a (a + 1) / 2 +
- * b. False, in every thread, if it is not positive definite. */
-__device__ static inline bool tiles_eliminate(gbm_total (&q)[TILES], int d)
+/* Factorises the square of a panel's first rows in its place, of which `n`
+ * columns count, by a warp, a row a lane; lanes from 16 on do what others do.
+ * inverse: [16], 1 over its diagonal. False, in every lane, if it is not
+ * positive definite. */
+__device__ static __noinline__ bool tiles_square(gbm_total *panel,
+                                                 gbm_total *inverse, int n)
 {
-    __shared__ gbm_total columns[2][TILE_ROWS]; /* in turns */
-    __shared__ gbm_total shares[TILE_ROWS];
-    const int i = (int)threadIdx.x % TILE_SIDE;
-    const int j = (int)threadIdx.x / TILE_SIDE;
+    const int lane = (int)threadIdx.x % 32;
+    gbm_total *row = panel + lane % TILE_SIDE * TILE_GAP;
+    gbm_total v[TILE_SIDE], own = 1;
+    bool good = true;
+
+#pragma unroll
+    for (int k = 0; k < TILE_SIDE; k++)
+        v[k] = row[k];
+#pragma unroll
+    for (int k = 0; k < TILE_SIDE; k++) {
+        const gbm_total due = __shfl_sync(0xffffffffu, v[k], k);
+        const gbm_total pivot = k < n ? due : (gbm_total)1;
+        good = good && pivot > 0 &&
+               pivot <= (sizeof(gbm_total) == 4 ? (gbm_total)3.4e38
+                                                : (gbm_total)1.7e308);
+        const gbm_total by = 1 / (gbm_total)sqrt(pivot);
+        v[k] *= by;
+        own = lane == k ? by : own;
+#pragma unroll
+        for (int j = k + 1; j < TILE_SIDE; j++)
+            v[j] = gbm_multiply_add(-v[k], __shfl_sync(0xffffffffu, v[k], j),
+                                    v[j]);
+    }
+    __syncwarp();
+    if (lane < TILE_SIDE) {
+#pragma unroll
+        for (int k = 0; k < TILE_SIDE; k++)
+            row[k] = k <= lane ? v[k] : (gbm_total)0;
+        inverse[lane] = own;
+    }
+    return good;
+}
+
+/* A row below the square: times the inverse of the square's transpose. */
+__device__ static __noinline__ void
+tiles_below(const gbm_total *panel, const gbm_total *inverse, gbm_total *row)
+{
+    gbm_total v[TILE_SIDE];
+
+#pragma unroll
+    for (int k = 0; k < TILE_SIDE; k++)
+        v[k] = row[k];
+#pragma unroll
+    for (int k = 0; k < TILE_SIDE; k++) {
+        v[k] *= inverse[k];
+        row[k] = v[k];
+#pragma unroll
+        for (int j = k + 1; j < TILE_SIDE; j++)
+            v[j] = gbm_multiply_add(-v[k], panel[j * TILE_GAP + k], v[j]);
+    }
+}
+
+/* Factorises the matrix in `q`, of which tile (a, b) is number a (a + 1) / 2 +
+ * b. inverse: [16 * GBM_DENSE_TILES] of shared memory, 1 over L's diagonal.
+ * False, in every thread, if it is not positive definite. */
+__device__ static inline bool tiles_eliminate(gbm_total (&q)[TILES],
+                                              gbm_total *inverse, int d)
+{
+    __shared__ gbm_total panel[TILE_ROWS * TILE_GAP];
+    __shared__ bool is_good;
+    const int self = (int)threadIdx.x;
+    const int i = self % TILE_SIDE, j = self / TILE_SIDE;
     bool good = true;
 
 #pragma unroll
     for (int b = 0; b < GBM_DENSE_TILES; b++) {
-        for (int k = 0; k < TILE_SIDE && b * TILE_SIDE + k < d && good; k++) {
-            gbm_total *column = columns[k % 2];
-            if (j == k)
+        const int left = d - b * TILE_SIDE; /* rows, and columns */
+        gbm_total *its = inverse + b * TILE_SIDE;
+        if (left <= 0 || !good)
+            break;
+        __syncthreads(); /* all have read the last panel */
 #pragma unroll
-                for (int a = b; a < GBM_DENSE_TILES; a++)
-                    column[a * TILE_SIDE + i] =
-                        a > b || i >= k ? q[a * (a + 1) / 2 + b]
-                                        : (gbm_total)0; /* done with */
-            __syncthreads();
-            const gbm_total pivot = column[b * TILE_SIDE + k];
-            const gbm_total inverse = 1 / pivot;
-            good = pivot > 0 && inverse > 0 &&
-                   inverse <= (sizeof(gbm_total) == 4 ? (gbm_total)3.4e38
-                                                      : (gbm_total)1.7e308);
-            if (threadIdx.x == 0)
-                shares[b * TILE_SIDE + k] = inverse;
+        for (int a = b; a < GBM_DENSE_TILES; a++)
+            panel[((a - b) * TILE_SIDE + i) * TILE_GAP + j] =
+                q[a * (a + 1) / 2 + b];
+        __syncthreads();
+        if (self < 32) {
+            const bool its_good = tiles_square(panel, its, left);
+            if (self == 0)
+                is_good = its_good;
+        }
+        __syncthreads();
+        good = is_good;
+        if (self + TILE_SIDE < left)
+            tiles_below(panel, its, panel + (self + TILE_SIDE) * TILE_GAP);
+        __syncthreads();
 #pragma unroll
-            for (int c = b; c < GBM_DENSE_TILES; c++) {
-                /* of tiles on the diagonal what is left of the column, and it,
-                 * stay */
-                const gbm_total by = c > b || j > k
-                                         ? -inverse * column[c * TILE_SIDE + j]
-                                         : (gbm_total)0;
+        for (int a = b; a < GBM_DENSE_TILES; a++)
+            q[a * (a + 1) / 2 + b] =
+                panel[((a - b) * TILE_SIDE + i) * TILE_GAP + j];
+#pragma unroll 2
+        for (int k = 0; k < TILE_SIDE; k++) {
+            gbm_total mine[GBM_DENSE_TILES];
+#pragma unroll
+            for (int a = b + 1; a < GBM_DENSE_TILES; a++)
+                mine[a] = panel[((a - b) * TILE_SIDE + i) * TILE_GAP + k];
+#pragma unroll
+            for (int c = b + 1; c < GBM_DENSE_TILES; c++) {
+                const gbm_total by =
+                    -panel[((c - b) * TILE_SIDE + j) * TILE_GAP + k];
 #pragma unroll
                 for (int a = c; a < GBM_DENSE_TILES; a++)
-                    q[a * (a + 1) / 2 + c] = gbm_multiply_add(
-                        by, column[a * TILE_SIDE + i], q[a * (a + 1) / 2 + c]);
+                    q[a * (a + 1) / 2 + c] =
+                        gbm_multiply_add(by, mine[a], q[a * (a + 1) / 2 + c]);
             }
         }
     }
     __syncthreads();
-    /* a column was left as it was when due: L's is that over the root of its
-     * pivot */
-    tiles_each(d, q,
-               [&](gbm_total &cell, int r, int c) { cell *= sqrt(shares[c]); });
     return good;
 }
 
-/* One block of 256 threads a chain: L of chains first, first + 1, ..., each
- * [d][d] by columns, its lower triangle. precision: of all chains. work,
- * diagonal: [chains of the launch][d][d], [d], used where a matrix is not
+/* Row r of a triangle packed by rows. Lanes that read a row, or neighbouring
+ * rows at one column, find their cells in different banks. */
+__device__ static inline int packed_row(int r) { return r * (r + 1) / 2; }
+
+/* Cells of a chain's factor as it is drawn from: U of L = U D, D its diagonal,
+ * packed, and then 1 / D; a multiple of 4. */
+__device__ static inline int tiles_cells(int d)
+{
+    return (packed_row(d) + d + 3) / 4 * 4;
+}
+
+/* What is drawn from of a factor [d][d], by columns, its lower triangle. */
+__device__ static inline void tiles_pack(const gbm_total *factor, int d,
+                                         gbm_total *packed)
+{
+    for (int t = (int)threadIdx.x; t < d * d; t += (int)blockDim.x) {
+        const int r = t % d, c = t / d;
+        const gbm_total by = 1 / factor[c + c * d];
+        if (r >= c)
+            packed[packed_row(r) + c] = factor[t] * by;
+        if (r == c)
+            packed[packed_row(d) + c] = by;
+    }
+}
+
+/* One block of 256 threads a chain: the factors of chains first, first + 1,
+ * ..., each of tiles_cells. precision: of all chains. factor, work, diagonal:
+ * [chains of the launch][d][d], [d][d], [d], used where a matrix is not
  * positive definite to this precision (dense_rescue). */
 CUDA_KERNEL __launch_bounds__(TILE_SIDE *TILE_SIDE)
     tiles_factor(struct gbm_control *control,
                  const scaled_terms<gbm_total> terms, const real *precision,
                  int prior_matrix, int d, int step, int first,
-                 gbm_total *factor, gbm_total *diagonal, double *work)
+                 gbm_total *packed, gbm_total *factor, gbm_total *diagonal,
+                 double *work)
 {
+    __shared__ gbm_total inverse[TILE_ROWS];
     gbm_total q[TILES];
     const int chain = first + (int)blockIdx.x;
     const long long cells = (long long)d * d;
@@ -141,10 +239,13 @@ CUDA_KERNEL __launch_bounds__(TILE_SIDE *TILE_SIDE)
     gbm_total *its_diagonal = diagonal + (long long)d * blockIdx.x;
 
     tiles_form(terms, chain, its, prior_matrix, d, q);
-    if (tiles_eliminate(q, d)) {
+    packed += (long long)tiles_cells(d) * blockIdx.x;
+    if (tiles_eliminate(q, inverse, d)) {
         tiles_each(d, q, [&](gbm_total &cell, int r, int c) {
-            out[r + c * d] = cell;
+            packed[packed_row(r) + c] = cell * inverse[c];
         });
+        for (int r = (int)threadIdx.x; r < d; r += (int)blockDim.x)
+            packed[packed_row(d) + r] = inverse[r];
         return;
     }
     for (int t = (int)threadIdx.x; t < d * d; t += (int)blockDim.x) {
@@ -159,33 +260,18 @@ CUDA_KERNEL __launch_bounds__(TILE_SIDE *TILE_SIDE)
     __syncthreads();
     rescue(control, out, its_diagonal, d, work + cells * blockIdx.x, step,
            chain);
+    __syncthreads();
+    tiles_pack(out, d, packed);
 }
 
-/* Row r of a triangle packed by rows. Lanes that read a row, or neighbouring
- * rows at one column, find their cells in different banks. */
-__device__ static inline int packed_row(int r) { return r * (r + 1) / 2; }
-
-/* L's columns, each by its diagonal, to packed rows; loads overlap. */
-__device__ static inline void tiles_load(const gbm_total *factor,
-                                         const gbm_total *inverse, int d,
+/* Copies a chain's factor, 16 bytes at a time; loads overlap. */
+__device__ static inline void tiles_load(const gbm_total *packed, int d,
                                          gbm_total *l)
 {
-    constexpr int batch = 8;
-    const int threads = (int)blockDim.x;
-    for (int from = (int)threadIdx.x; from < d * d; from += batch * threads) {
-        gbm_total cell[batch];
-#pragma unroll
-        for (int i = 0; i < batch; i++) {
-            const int t = from + i * threads;
-            cell[i] = t < d * d && t % d >= t / d ? factor[t] : (gbm_total)0;
-        }
-#pragma unroll
-        for (int i = 0; i < batch; i++) {
-            const int t = from + i * threads, c = t / d, r = t - c * d;
-            if (t < d * d && r >= c)
-                l[packed_row(r) + c] = cell[i] * inverse[c];
-        }
-    }
+    const int n = tiles_cells(d) * (int)sizeof(gbm_total) / 16;
+#pragma unroll 8
+    for (int i = (int)threadIdx.x; i < n; i += (int)blockDim.x)
+        ((float4 *)l)[i] = ((const float4 *)packed)[i];
 }
 
 /* L y = b and L' x = y + z by one warp, coordinate r in lane r % 32 of `y`. l:
@@ -239,24 +325,20 @@ __device__ static inline void tiles_solve(gbm_total (&y)[TILE_PARTS],
 }
 
 /* One block of 256 threads a chain: x from L and b = potential + by score.
- * number: what by is of each chain, at `stride`; NULL: 1. Shared memory: d (d +
- * 1) / 2 + 3 d gbm_total. */
+ * number: what by is of each chain, at `stride`; NULL: 1. Shared memory:
+ * tiles_cells + 2 d gbm_total. */
 CUDA_KERNEL __launch_bounds__(256)
-    tiles_draw(const struct gbm_control *control, const gbm_total *factor,
+    tiles_draw(const struct gbm_control *control, const gbm_total *packed,
                const real *potential, const real *score, const real *number,
                long long stride, int d, int step, int first, real *x)
 {
-    extern __shared__ double tiles_memory[];
-    gbm_total *l = (gbm_total *)tiles_memory, *b = l + packed_row(d);
-    gbm_total *inverse = b + d, *normals = inverse + d;
+    extern __shared__ float4 tiles_memory[];
+    gbm_total *l = (gbm_total *)tiles_memory, *b = l + tiles_cells(d);
+    gbm_total *inverse = l + packed_row(d), *normals = b + d;
     const int chain = first + (int)blockIdx.x, self = (int)threadIdx.x;
-    const gbm_total *its = factor + (long long)d * d * blockIdx.x;
     const long long at = (long long)d * chain;
 
-    for (int r = self; r < d; r += (int)blockDim.x)
-        inverse[r] = 1 / its[r + r * d];
-    __syncthreads();
-    tiles_load(its, inverse, d, l);
+    tiles_load(packed + (long long)tiles_cells(d) * blockIdx.x, d, l);
     for (int r = self; r < d; r += (int)blockDim.x) {
         const real scaled =
             number ? score[at + r] * number[chain * stride] : score[at + r];
