@@ -317,9 +317,24 @@ static void add_steps(struct cuda *c, struct options *o)
             add_sizes_of_rows(c, o, k);
 }
 
+/* Chains of a multiprocessor that hide each other's waiting: real.h. */
+enum { CHAINS_THAT_FILL = 256 };
+
+static bool is_compact(const struct cuda *c)
+{
+    /* for tests: 0 never, or wherever it can be */
+    const char *wanted = getenv("GBM_CUDA_COMPACT");
+    if (wanted && wanted[0])
+        return atoi(wanted) != 0;
+    return c->chains.lanes ||
+           c->in->nchains >= c->multiprocessors * CHAINS_THAT_FILL;
+}
+
 /* What is known of whole chains. */
 static void add_chains(struct cuda *c, struct options *o)
 {
+    if (is_compact(c))
+        add_to_parts(o, "-DGBM_COMPACT");
     if (c->pass_chains) {
         snprintf(o->pass, sizeof o->pass, "-DGBM_PASS_CHAINS=%d",
                  c->pass_chains);

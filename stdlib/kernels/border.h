@@ -31,7 +31,11 @@ enum { GBM_BORDER_COLUMNS = 6, GBM_BORDER_EDGE = 6 };
 #ifdef __CUDACC__
 
 /* Before a loop over rows, so that several are loaded at once. */
+#ifdef GBM_COMPACT
+#define GBM_UNROLL_ROWS GBM_SHORT
+#else
 #define GBM_UNROLL_ROWS _Pragma("unroll 4")
+#endif
 
 /* The weight and score of a term's row. */
 struct state;

@@ -142,7 +142,7 @@ GBM_FN real gbm_probit_tail(real s)
 
 /* gbm_phi's inverse, to about 1e-16 relative: Wichura, "Algorithm AS 241"
  * (Applied Statistics 37, 1988). -inf at 0, inf at 1, NaN outside. */
-GBM_FN real gbm_probit(real p)
+GBM_FN_SHARED real gbm_probit(real p)
 {
     real q = p - REAL_C(0.5);
     if (real_fabs(q) <= REAL_C(0.425))

@@ -10,8 +10,15 @@
  *             calls: the host's compiler has it once; inlined on the device
  * GBM_FN_ROWS a large one that the host evaluates in several rows at once, so
  *             inlines; called on the device
+ * GBM_FN_SHARED  one that many places of a program use: called on the device
+ *             where GBM_COMPACT says so, else inlined
  * GBM_INLINE  must be inlined: it takes a function pointer that the compiler is
- *             to see through */
+ *             to see through
+ *
+ * GBM_COMPACT  the runtime defines it where chains fill the device: they hide
+ *             each other's waiting, and what is waited for is the program, of
+ *             which a multiprocessor keeps some 100 KB at hand. So loops are
+ *             not written out (GBM_SHORT), and functions are shared. */
 #ifndef GBM_REAL_H
 #define GBM_REAL_H
 
@@ -21,6 +28,13 @@
 #define GBM_FN_ROWS GBM_FN_BIG
 #define GBM_FN_ONCE GBM_FN
 #define GBM_INLINE static __device__ __forceinline__
+#ifdef GBM_COMPACT
+#define GBM_FN_SHARED GBM_FN_BIG
+#define GBM_SHORT _Pragma("unroll 1")
+#else
+#define GBM_FN_SHARED GBM_FN
+#define GBM_SHORT
+#endif
 #else
 #include <math.h>
 /* glibc has these in vectors, within 4 units in the last place, but says so
@@ -45,6 +59,7 @@ GBM_IN_VECTORS double tanh(double);
 #define GBM_FN_BIG static __attribute__((unused))
 #define GBM_INLINE static inline __attribute__((unused, always_inline))
 #define GBM_FN_ROWS GBM_INLINE
+#define GBM_FN_SHARED GBM_FN
 #define GBM_FN_ONCE static __attribute__((unused, noinline))
 #endif
 

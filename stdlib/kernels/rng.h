@@ -77,6 +77,21 @@ GBM_FN void gbm_philox(uint32_t x[4], uint32_t key0, uint32_t key1)
     x[3] = x3;
 }
 
+struct gbm_rng_words {
+    uint32_t x[4];
+};
+
+/* Block `block` of a stream. */
+GBM_FN_SHARED struct gbm_rng_words gbm_rng_block(uint32_t block,
+                                                 uint32_t element,
+                                                 uint32_t sweep, uint32_t step,
+                                                 uint32_t key0, uint32_t key1)
+{
+    struct gbm_rng_words w = {{block, element, sweep, step}};
+    gbm_philox(w.x, key0, key1);
+    return w;
+}
+
 /* A bijection of 64 bits that spreads them (splitmix64's finaliser, after
  * Stafford's variant 13). */
 GBM_FN uint64_t gbm_mix(uint64_t x)
@@ -125,13 +140,13 @@ GBM_FN void gbm_rng_refill(struct gbm_rng *rng)
         return;
     }
 #endif
-    uint32_t x[4] = {rng->block, rng->element, rng->sweep, rng->step};
-    gbm_philox(x, rng->key0, rng->key1);
+    const struct gbm_rng_words w = gbm_rng_block(
+        rng->block, rng->element, rng->sweep, rng->step, rng->key0, rng->key1);
     rng->block++;
-    rng->word0 = x[0];
-    rng->word1 = x[1];
-    rng->word2 = x[2];
-    rng->word3 = x[3];
+    rng->word0 = w.x[0];
+    rng->word1 = w.x[1];
+    rng->word2 = w.x[2];
+    rng->word3 = w.x[3];
     rng->left = 4;
 }
 

@@ -103,9 +103,11 @@ struct gbm_team {
  * is one lane. */
 #ifdef __CUDACC__
 #define GBM_TEAM_FOR(i, lo, hi, team)                                          \
+    GBM_SHORT                                                                  \
     for (int i = (int)(lo) + (team)->lane; i < (int)(hi); i += (team)->lanes)
 #define GBM_TEAM_OWNS(team, k) (((k) & ((team)->lanes - 1)) == (team)->lane)
 #define GBM_TEAM_FROM(i, lo, hi, team)                                         \
+    GBM_SHORT                                                                  \
     for (int i =                                                               \
              (int)(lo) + (((team)->lane - (int)(lo)) & ((team)->lanes - 1));   \
          i < (int)(hi); i += (team)->lanes)
@@ -117,7 +119,9 @@ struct gbm_team {
 #endif
 
 /* Before a loop whose body is little more than loads: eight at once. */
-#ifdef __CUDACC__
+#ifdef GBM_COMPACT
+#define GBM_UNROLL_LOADS GBM_SHORT
+#elif defined(__CUDACC__)
 #define GBM_UNROLL_LOADS _Pragma("unroll 8")
 #else
 #define GBM_UNROLL_LOADS
