@@ -463,22 +463,26 @@ struct gbm_step {
     bool sequential; /* elements depend on each other: one at a time */
     bool trials;     /* an update tries several values of an element */
     bool asked;      /* by samplers { }: nothing else moves its elements */
-    bool collapsed;  /* what the next steps draw is integrated out, and may
-                        have density 0 until then */
     bool defers;     /* what it makes due may wait for the next step, which
                         makes that due, too */
-    bool repairs;    /* tries every value of a finite support, so it may
-                        leave impossible starting values */
-    bool every;      /* `family` is observed, and what its elements tie is
-                        updated: all elements are run */
-    bool undivided;  /* draws all cells of an element: none may be seen */
-    bool leaf;       /* drawn forward when a sweep is kept, or derived from
-                        such: elements that no observed one depends on */
-    int after;       /* derived, index: number of the step that makes it due,
-                        plus 1; 0: none alone does */
-    int otherwise;   /* number, plus 1, of a joint block that draws the same,
-                        unless its rows have too many pairs: only then is this
-                        step active; 0: none does */
+    /* Not NULL: what the next steps draw is integrated out, nodes of these
+     * families, which may have density 0 until then; the log density of their
+     * full conditional given the element is this, but for a constant. */
+    double (*integrated)(const void *state, int64_t element);
+    const int *nodes_out;
+    int nnodes_out;
+    bool repairs;   /* tries every value of a finite support, so it may
+                       leave impossible starting values */
+    bool every;     /* `family` is observed, and what its elements tie is
+                       updated: all elements are run */
+    bool undivided; /* draws all cells of an element: none may be seen */
+    bool leaf;      /* drawn forward when a sweep is kept, or derived from
+                       such: elements that no observed one depends on */
+    int after;      /* derived, index: number of the step that makes it due,
+                       plus 1; 0: none alone does */
+    int otherwise;  /* number, plus 1, of a joint block that draws the same,
+                       unless its rows have too many pairs: only then is this
+                       step active; 0: none does */
     /* The same: not 0: due only where the variable of this slot, less 1, is
      * observed throughout; only where it is not. */
     int due_whole, due_partly;

@@ -515,22 +515,28 @@ void emit_scalar_update(struct compiler *c, struct text *out,
 /* ---- for the self-check ---- */
 
 /* integrated_: what was integrated out of the conditional, at the state as it
- * is: both together are the joint density's. */
+ * is: both together are the joint density's. nodes_out_: the families of what
+ * was, whose full conditional it is. */
 static void emit_integrated(struct compiler *c, struct text *out,
                             const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
+    const char *id = family_id(c, s->family);
+    text_printf(out, "static const int nodes_out_%s[] = {", id);
+    for (const struct part *p = s->integrated; p; p = p->next)
+        text_printf(out, "%d, ", p->out->number);
     text_printf(out,
-                "static gbm_total integrated_%s(const struct state *s, const "
-                "struct gbm_team *team,\n    int64_t element)\n{\n",
-                family_id(c, s->family));
+                "};\nstatic double integrated_%s(const void *state, int64_t "
+                "element)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n    const struct gbm_team *team = &gbm_alone;\n",
+                id);
     if (s->family->nloops)
         emit_decode(&e, s->family, "element");
     emit_cell_if_needed(&e, s);
     emit_line(&e, "gbm_total total = 0;");
     for (const struct part *p = s->integrated; p; p = p->next)
         emit_in_place(&e, p);
-    emit_line(&e, "return total;");
+    emit_line(&e, "return (double)total;");
     text_append(out, "}\n");
 }
 
@@ -597,7 +603,7 @@ static void emit_conditional_at(struct text *out, const struct step *s,
     if (s->integrated)
         text_printf(out,
                     "set_%s(state, element, x);\n    value += "
-                    "(double)integrated_%s(s, &gbm_alone, element);\n    ",
+                    "integrated_%s(state, element);\n    ",
                     id, id);
     text_printf(out, "set_%s(state, element, &before);\n", id);
     if (emit_step_has_columns(s))

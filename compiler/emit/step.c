@@ -356,6 +356,19 @@ static int barriers_of(const struct step *s)
     return shared ? 2 * sums + 4 : 0;
 }
 
+static void emit_integrated_row(struct text *out, struct compiler *c,
+                                const struct step *s)
+{
+    const char *id = step_id(c, s);
+    int n = 0;
+    for (const struct part *p = s->integrated; p; p = p->next)
+        n++;
+    text_printf(out,
+                ",\n     .integrated = integrated_%s, .nodes_out = "
+                "nodes_out_%s, .nnodes_out = %d",
+                id, id, n);
+}
+
 static const struct slot *recalled_slot(const struct model *m,
                                         const struct step *s)
 {
@@ -375,7 +388,7 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
     if (s->asked.word)
         text_append(out, ", .asked = true");
     if (s->integrated)
-        text_append(out, ", .collapsed = true");
+        emit_integrated_row(out, c, s);
     if (k->repairs)
         text_append(out, ", .repairs = true");
     if (s->order.conflicts && !k->dense && !s->order.sequential) {

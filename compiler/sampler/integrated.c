@@ -33,61 +33,6 @@
 /* ---- which -----------------------------------------------------------------
  */
 
-/* Vectors with other statistics than logarithms of cells have no constant that
- * the library states by cells. */
-static bool of_logarithms(const struct step *s)
-{
-    const struct clause *all = entry_clause(s->law.family, "statistics");
-    const struct clause *solved = entry_clause(s->law.family, "solve");
-    return all && solved && s->family->nslices == 1 && s->block.quadratics &&
-           !all->items->next && all->items->label->kind == EXPR_CALL &&
-           !strcmp(all->items->label->name, "log") && !solved->items->next &&
-           solved->items->label->nargs == 1;
-}
-
-/* Whether the nodes of s, which an augmentation added, meet their joint density
- * alone, and without powers: the density to a power is no longer the joint one
- * to a power without them. */
-static bool may_be_taken_out(const struct model *m, const struct step *s)
-{
-    const struct factor *g = s->family->factor;
-    bool free =
-        s->sampler == &sampler_direct && g->of && !g->of->rule && !g->of->guard;
-    for (const struct part *p = s->parts; p; p = p->next)
-        free = free && p->own;
-    for (const struct factor *h = m->factors; h; h = h->next)
-        free = free && !h->power;
-    return free;
-}
-
-/* Whether s draws its nodes exactly, each by itself given the rest. */
-static bool draws_exactly(const struct model *m, const struct step *s)
-{
-    const struct family *f = s->family;
-    const struct factor *g = f->factor;
-    if (s->merged || s->asked.word || sampler_named(m, f) || f->data_block ||
-        f->affine || f->truncated || f->next_of_var || f->var->families != f ||
-        s->law.rest || s->opaque || s->through || s->order.ties ||
-        s->beside.block || s->scaled.by || s->view.as || !g || g->replaced ||
-        g->guard || g->rule || g->family != f ||
-        (f->auxiliary && !may_be_taken_out(m, s)))
-        return false;
-    return s->law.family != NULL;
-}
-
-/* The same from what its prior and the likelihood settle. Normal ones have
- * moves of their own. */
-bool sampler_can_go(const struct model *m, const struct step *s)
-{
-    if (!draws_exactly(m, s) || s->support.bounded || s->support.bounds)
-        return false;
-    if (s->sampler == &sampler_direct)
-        return entry_clause(s->law.family, "solve") &&
-               entry_value(s->law.family, "logdensity") &&
-               !entry_is_normal(s->law.family);
-    return s->sampler == &sampler_vector_draw && of_logarithms(s);
-}
-
 static bool has_node(const struct integrated *k, const struct family *f)
 {
     for (int i = 0; i < k->n; i++)
@@ -192,7 +137,7 @@ static struct step *closed_without(struct integrated *k)
 static void find_nodes_between(struct integrated *k)
 {
     for (struct step *s = k->m->steps; s && k->n < MOST_NODES; s = s->next) {
-        if (s->sampler != &sampler_direct || !draws_exactly(k->m, s))
+        if (s->sampler != &sampler_direct || !sampler_draws_exactly(k->m, s))
             continue;
         struct factor *g = sampler_factor_between(s);
         bool moves = false, own = false;
@@ -329,14 +274,6 @@ static bool goes_with_all(const struct integrated *k,
 
 /* ---- in their places -------------------------------------------------------
  */
-
-symp sampler_where_drawn(struct compiler *c, const struct node *node, symp seen,
-                         symp drawn)
-{
-    symp at = node->at;
-    return sym_select(c, sym_seen(c, at->var, at->nargs, at->args), seen,
-                      drawn);
-}
 
 static const struct node *node_of(const struct integrated *k,
                                   const struct part *p)

@@ -49,6 +49,14 @@ struct integrated {
 
 /* ---- node_density.c ---- */
 
+/* Whether s draws its nodes exactly, each by itself given the rest; and whether
+ * its prior and the likelihood settle each of them, so that it can go. Normal
+ * ones have moves of their own. */
+bool sampler_draws_exactly(const struct model *m, const struct step *s);
+bool sampler_can_go(const struct model *m, const struct step *s);
+/* Of a node that may be data: `drawn` where it is drawn, else `seen`. */
+symp sampler_where_drawn(struct compiler *c, const struct node *node, symp seen,
+                         symp drawn);
 /* Fills logp and full of a node, a scalar, one that an augmentation added, or a
  * vector. False: they have no closed form. */
 bool sampler_scalar_density(const struct integrated *k, struct node *node);
@@ -58,14 +66,6 @@ bool sampler_vector_density(const struct integrated *k, struct node *node);
 /* The same of a node that has children in common with the parameter. False,
  * too, where rows would have to be gone through for each value of that. */
 bool sampler_common_density(const struct integrated *k, struct node *node);
-
-/* integrated.c: whether s draws its nodes exactly, each by itself, from a
- * family that says what constant its density has. */
-bool sampler_can_go(const struct model *m, const struct step *s);
-
-/* Of a node that may be data: `drawn` where it is drawn, else `seen`. */
-symp sampler_where_drawn(struct compiler *c, const struct node *node, symp seen,
-                         symp drawn);
 
 /* ---- common_child.c ---- */
 

@@ -10,6 +10,61 @@
 #include <assert.h>
 #include <string.h>
 
+/* ---- which nodes can go ----------------------------------------------------
+ */
+
+/* Vectors with other statistics than logarithms of cells have no constant that
+ * the library states by cells. */
+static bool of_logarithms(const struct step *s)
+{
+    const struct clause *all = entry_clause(s->law.family, "statistics");
+    const struct clause *solved = entry_clause(s->law.family, "solve");
+    return all && solved && s->family->nslices == 1 && s->block.quadratics &&
+           !all->items->next && all->items->label->kind == EXPR_CALL &&
+           !strcmp(all->items->label->name, "log") && !solved->items->next &&
+           solved->items->label->nargs == 1;
+}
+
+/* Whether the nodes of s, which an augmentation added, meet their joint density
+ * alone, and without powers: the density to a power is no longer the joint one
+ * to a power without them. */
+static bool may_be_taken_out(const struct model *m, const struct step *s)
+{
+    const struct factor *g = s->family->factor;
+    bool free =
+        s->sampler == &sampler_direct && g->of && !g->of->rule && !g->of->guard;
+    for (const struct part *p = s->parts; p; p = p->next)
+        free = free && p->own;
+    for (const struct factor *h = m->factors; h; h = h->next)
+        free = free && !h->power;
+    return free;
+}
+
+bool sampler_draws_exactly(const struct model *m, const struct step *s)
+{
+    const struct family *f = s->family;
+    const struct factor *g = f->factor;
+    if (s->merged || s->asked.word || sampler_named(m, f) || f->data_block ||
+        f->affine || f->truncated || f->next_of_var || f->var->families != f ||
+        s->law.rest || s->opaque || s->through || s->order.ties ||
+        s->beside.block || s->scaled.by || s->view.as || !g || g->replaced ||
+        g->guard || g->rule || g->family != f ||
+        (f->auxiliary && !may_be_taken_out(m, s)))
+        return false;
+    return s->law.family != NULL;
+}
+
+bool sampler_can_go(const struct model *m, const struct step *s)
+{
+    if (!sampler_draws_exactly(m, s) || s->support.bounded || s->support.bounds)
+        return false;
+    if (s->sampler == &sampler_direct)
+        return entry_clause(s->law.family, "solve") &&
+               entry_value(s->law.family, "logdensity") &&
+               !entry_is_normal(s->law.family);
+    return s->sampler == &sampler_vector_draw && of_logarithms(s);
+}
+
 /* ---- what the data give ----------------------------------------------------
  */
 
@@ -478,4 +533,12 @@ bool sampler_common_density(const struct integrated *k, struct node *node)
     node->logp = sym_neg(c, terms.rest);
     node->full = sym_replace(c, density, sym_target(c), node->at);
     return true;
+}
+
+symp sampler_where_drawn(struct compiler *c, const struct node *node, symp seen,
+                         symp drawn)
+{
+    symp at = node->at;
+    return sym_select(c, sym_seen(c, at->var, at->nargs, at->args), seen,
+                      drawn);
 }

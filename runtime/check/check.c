@@ -47,6 +47,8 @@ static void check_point(struct command *command, int point)
             check_element(c, k, plan->elements ? plan->elements[at] : at,
                           !late);
         }
+        if (step->integrated)
+            check_nodes_out(c, k);
     }
 }
 

@@ -112,6 +112,30 @@ void check_rounding_of(struct checker *c, int variable, double *change);
 void check_element(struct checker *c, int step, int64_t element, bool far);
 /* The same for a dense Gaussian block. */
 void check_dense(struct checker *c, int step, bool far);
+/* Records for step k what its conditional and the joint change by, from
+ * c->before to c->after, as step `by` moved its element from a to b. */
+void check_change(struct checker *c, int k, int by, int64_t element,
+                  const double *a, const double *b, double conditional,
+                  double rounding);
+/* The number of a draw that is as if in warm-up. */
+struct gbm_sweep check_next_sweep(struct checker *c);
+
+enum { CHECK_NODES_OUT = 256 }; /* of more elements none is asked */
+/* check_nodes.c: nodes that were integrated out of step k.
+ * The step that draws some of these, and the element of it that comes with a
+ * turn; -1: none does, or the step k has too many elements to ask each. */
+int check_node_out(const struct rt_instance *in, int k, int64_t turn,
+                   int64_t *element);
+/* What each element of step k had integrated out. */
+void check_integrated(const struct rt_instance *in, const void *state, int k,
+                      double out[CHECK_NODES_OUT]);
+/* By how much that changed of the first element, from one of the turn on, that
+ * had the node that moved; and the size of what it adds up. */
+double check_integrated_change(const struct rt_instance *in, int k,
+                               const double *before, const double *after,
+                               int64_t turn, double *size);
+/* Moves nodes of step k, and compares. */
+void check_nodes_out(struct checker *c, int k);
 /* Log density of a dense block at b less that at a, of precision q (lower
  * triangle) and potential p; its rounding error. */
 double check_quadratic(size_t d, const double *q, const double *p,

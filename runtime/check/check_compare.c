@@ -72,7 +72,7 @@ static void record(struct checker *c, int k, int64_t element,
                         row->element, sizeof row->element);
 }
 
-static struct gbm_sweep next_sweep(struct checker *c)
+struct gbm_sweep check_next_sweep(struct checker *c)
 {
     return (struct gbm_sweep){.seed = c->rt->options.seed,
                               .sweep = 1u << 30 | c->sweep++,
@@ -87,6 +87,24 @@ static bool is_beyond_numbers(const struct checker *c)
         if (isnan(c->before[i]))
             return true;
     return false;
+}
+
+void check_change(struct checker *c, int k, int by, int64_t element,
+                  const double *a, const double *b, double conditional,
+                  double rounding)
+{
+    const struct gbm_step *step = &c->in->model->steps[by];
+    struct comparison move = {.conditional = conditional};
+    double error;
+    if (is_beyond_numbers(c))
+        return;
+    move.joint = joint_difference(c, &move.rounding);
+    move.rounding += rounding;
+    if (error_ratio(&move, &error) > 1)
+        move.rounding += check_rounding_at(c, step, element, a) +
+                         check_rounding_at(c, step, element, b);
+    if (!isinf(move.rounding))
+        record(c, k, -1, &move);
 }
 
 /* The block moved from a to where it stands now, b. `before` and
@@ -313,7 +331,7 @@ static void take_before(void *checker)
 static void check_scales(struct checker *c, int k)
 {
     const struct gbm_step *step = &c->in->model->steps[k];
-    struct gbm_sweep sweep = next_sweep(c);
+    struct gbm_sweep sweep = check_next_sweep(c);
     struct comparison move = {0};
     check_refresh(c);
     move.conditional =
@@ -350,7 +368,7 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
         !is_summed(c, step->family, element))
         check_neighbours(c, k, element, a);
     for (int attempt = 0; attempt < 10; attempt++) {
-        struct gbm_sweep sweep = next_sweep(c);
+        struct gbm_sweep sweep = check_next_sweep(c);
         step->run(c->state, &sweep, (uint32_t)c->chain, list, 0, 1);
         step->block_get(c->state, element, b);
         if (memcmp(a, b, (size_t)n * sizeof *a) != 0)
@@ -400,7 +418,7 @@ void check_dense(struct checker *c, int k, bool far)
         abort();
     double *p = q + d * d, *a = p + d, *b = a + d, *x = b + d;
     int64_t jitters = 0;
-    struct gbm_sweep sweep = next_sweep(c);
+    struct gbm_sweep sweep = check_next_sweep(c);
     check_refresh(c);
     step->dense->get(c->state, a);
     check_densities(c, c->before);

@@ -171,7 +171,7 @@ static struct change move_chunk(struct self_check *s, int k,
             step->block_get(s->state, e, b);
         if (n == 0 || counts_for_nothing(s, step->family, e))
             continue;
-        if (step->collapsed && memcmp(a, b, (size_t)n * sizeof *a) != 0 &&
+        if (step->integrated && memcmp(a, b, (size_t)n * sizeof *a) != 0 &&
             step->conditional(s->state, e, b) == -(double)INFINITY) {
             /* until the next steps: there is nothing to compare */
             step->block_set(s->state, e, a);
@@ -242,6 +242,26 @@ static struct change move_elements(struct self_check *s, int k,
     return total;
 }
 
+/* Of a step that nodes were integrated out of: one of these moves, by which the
+ * density changes as what was integrated out does. */
+static struct change move_node_out(struct self_check *s, int k,
+                                   const struct gbm_sweep *sweep)
+{
+    double before[CHECK_NODES_OUT], after[CHECK_NODES_OUT], size;
+    int64_t element;
+    int by = check_node_out(s->in, k, (int64_t)sweep->sweep, &element);
+    if (by < 0)
+        return (struct change){0};
+    int list[1] = {(int)element};
+    check_integrated(s->in, s->state, k, before);
+    s->in->model->steps[by].run(s->state, sweep, (uint32_t)s->chain, list, 0,
+                                1);
+    check_integrated(s->in, s->state, k, after);
+    double change = check_integrated_change(s->in, k, before, after,
+                                            (int64_t)sweep->sweep, &size);
+    return (struct change){.value = change, .size = size};
+}
+
 static struct change move_dense(struct self_check *s, int k,
                                 const struct gbm_sweep *sweep)
 {
@@ -294,8 +314,14 @@ struct change self_check_step(struct self_check *s, int k, double until)
         return (struct change){0};
     if (step->kind == GBM_STEP_DENSE)
         return move_dense(s, k, &sweep);
-    return step->scales && s->sweep % 2 ? move_scales(s, k, &sweep)
-                                        : move_elements(s, k, &sweep, until);
+    if (step->scales && s->sweep % 2)
+        return move_scales(s, k, &sweep);
+    struct change total = move_elements(s, k, &sweep, until);
+    if (step->integrated) {
+        struct change one = move_node_out(s, k, &sweep);
+        self_check_add(&total, &one);
+    }
+    return total;
 }
 
 enum verdict self_check_compare(struct change conditional, struct change before,

@@ -185,6 +185,19 @@ status 0 ./few --data few.json --device cpu --method tempering --chains 8 \
     --warmup 500 --draws 1500 --monitor n --summary tempered.json --quiet
 python3 tempered.py >.out || fail "the tempered posterior is another"
 
+# What a table adds up is the same for all values of n, and so is missing from
+# what is left and from what was taken out alike: theta's moves tell.
+"$GBMC" --emit=c few.gbm | sed '/^GBM_FN void derive_table_1_v/,/^}/s/= (/= 0.9 * (/' >wrong.c
+"$GBMC" --emit=c few.gbm | cmp -s wrong.c - && fail "no table is wrong"
+# shellcheck disable=SC2046 # flags are words
+"${CC:-cc}" -std=c11 -O0 -fopenmp -D_GNU_SOURCE -I"$GBM_ROOT/stdlib/kernels" \
+    -I"$GBM_ROOT/runtime" wrong.c -o wrong "$GBM_ROOT/$GBM_BUILD/libgbm.a" \
+    $(cat "$GBM_ROOT/$GBM_BUILD/link_flags") || fail "wrong.c"
+status 2 ./wrong --data few.json --device cpu --out wrong.nc
+says 'The update of n \(.*its full conditional changes'
+absent wrong.nc
+status 1 ./wrong check --data few.json --device cpu
+
 # How far rows are from a mean hardly holds it to their precision, and rows that
 # each trial value would go through are no gain.
 cat >stays.gbm <<'M'
