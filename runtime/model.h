@@ -465,9 +465,10 @@ struct gbm_step {
     bool asked;      /* by samplers { }: nothing else moves its elements */
     bool defers;     /* what it makes due may wait for the next step, which
                         makes that due, too */
-    /* Not NULL: what the next steps draw is integrated out, nodes of these
-     * families, which may have density 0 until then; the log density of their
-     * full conditional given the element is this, but for a constant. */
+    /* Not NULL: what the next steps draw is integrated out, and may have
+     * density 0 until then; what the conditional has not of the joint density,
+     * but for a constant. For nodes of these families it is their full
+     * conditional. */
     double (*integrated)(const void *state, int64_t element);
     const int *nodes_out;
     int nnodes_out;

@@ -480,6 +480,9 @@ void condition_merge_cases(struct compiler *c, symp *terms, int n,
  * between the two; NULL: there is none. */
 symp condition_by_cases(struct compiler *c, symp logp,
                         const struct var *target);
+/* Whether a part of a step's `integrated` is the nodes' full conditional: of
+ * values between points it is what the points have of it. */
+bool condition_is_full(const struct part *p);
 /* Whether the part's instances are shared out among lanes when it is opened
  * with team: there is a loop to share. */
 bool condition_part_shared_out(const struct part *p);

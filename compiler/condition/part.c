@@ -29,6 +29,11 @@ void condition_keep_rules(struct compiler *c, struct step *s)
     }
 }
 
+bool condition_is_full(const struct part *p)
+{
+    return p->factor == p->out->factor;
+}
+
 bool condition_part_shared_out(const struct part *p)
 {
     if (p->own)

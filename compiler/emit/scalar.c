@@ -524,9 +524,10 @@ static void emit_integrated(struct compiler *c, struct text *out,
     const char *id = family_id(c, s->family);
     text_printf(out, "static const int nodes_out_%s[] = {", id);
     for (const struct part *p = s->integrated; p; p = p->next)
-        text_printf(out, "%d, ", p->out->number);
+        if (condition_is_full(p))
+            text_printf(out, "%d, ", p->out->number);
     text_printf(out,
-                "};\nstatic double integrated_%s(const void *state, int64_t "
+                "-1};\nstatic double integrated_%s(const void *state, int64_t "
                 "element)\n{\n    const struct state *s = (const struct state "
                 "*)state;\n    const struct gbm_team *team = &gbm_alone;\n",
                 id);

@@ -362,7 +362,7 @@ static void emit_integrated_row(struct text *out, struct compiler *c,
     const char *id = step_id(c, s);
     int n = 0;
     for (const struct part *p = s->integrated; p; p = p->next)
-        n++;
+        n += condition_is_full(p);
     text_printf(out,
                 ",\n     .integrated = integrated_%s, .nodes_out = "
                 "nodes_out_%s, .nnodes_out = %d",

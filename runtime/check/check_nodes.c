@@ -26,7 +26,7 @@ int check_node_out(const struct rt_instance *in, int k, int64_t turn,
                    int64_t *element)
 {
     const struct gbm_step *step = &in->model->steps[k];
-    if (in->steps[k].count > CHECK_NODES_OUT)
+    if (!step->nnodes_out || in->steps[k].count > CHECK_NODES_OUT)
         return -1;
     int by = step_that_draws(in, step->nodes_out[turn % step->nnodes_out]);
     if (by < 0)
