@@ -14,7 +14,7 @@ POINTS = 5     # random parameter values per distribution
 DRAWS = 4000   # draws per parameter value, for the first two of these
 P_VALUE = 1e-5  # some 200 tests: a right file fails one in 500 seeds
 IMPROPER = {"dflat", "dhalfflat", "power_law", "dcar_normal",
-            "dcar_zero_mean", "dloglik"}
+            "dcar_zero_mean", "car.normal", "dloglik"}
 OBSERVABLE = {"dround", "dinterval", "dsum", "dconstraint", "dpick"}
 
 
@@ -573,6 +573,10 @@ def check_car(get, rng):
                       [adj, adj * 0 + 1, num, 1.7, 2.0, 1.0], x),
         math.log(1.7) - 0.5 * 1.7 * squares - 5e5 * x.mean() ** 2, 1e-12,
         "dcar_zero_mean")
+    FAILURES.near(
+        L.log_density(get["car.normal"], [adj, adj * 0 + 1, num, 1.7], x),
+        1.5 * math.log(1.7) - 0.5 * 1.7 * squares - 5e5 * x.mean() ** 2, 1e-12,
+        "car.normal")
 
 
 def check_observables():
@@ -664,7 +668,8 @@ def main():
         rng = np.random.default_rng(sum(map(ord, name)))
         for i in range(POINTS):
             if name in OBSERVABLE or name in ("dcar_normal", "dcar_proper",
-                                              "dcar_zero_mean", "dloglik"):
+                                              "dcar_zero_mean", "car.normal",
+                                              "dloglik"):
                 break
             v = random_parameters(entry, rng)
             if L.canonical(entry, v)[0].over:
