@@ -356,8 +356,10 @@ symp emit_entry_expression(struct compiler *c, const struct entry *d,
                            const struct expr *value);
 struct emitter emitter_new(struct compiler *c, struct text *out);
 
-/* hoisted.c: what hoist.c took out of in-place parts, on the host. */
+/* hoisted.c: what hoist.c took out of in-place parts. */
 bool emit_step_has_columns(const struct step *s);
+/* Whether the device has them, too, where there are few. */
+bool emit_device_keeps(const struct step *s);
 /* Whether some part still needs the state to hold the trial value. */
 bool emit_step_evaluates_in_place(const struct step *s);
 void emit_hoisted_members(struct compiler *c, struct text *out,

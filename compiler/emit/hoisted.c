@@ -1,6 +1,7 @@
-/* hoisted.c: the hoisted values of in-place parts (hoist.c) on the host:
- * members of the conditional's struct, columns of all instances, the flat loop
- * over them. The device keeps no columns: it evaluates in place. */
+/* hoisted.c: the hoisted values of in-place parts (hoist.c): members of the
+ * conditional's struct, columns of all instances, the flat loop over them. On
+ * the device each lane keeps those of its own instances, if all are few
+ * (GBM_KEPT_CELLS, skeleton.h); else it evaluates in place. */
 #include "emit/emit.h"
 
 static int number_of(const struct step *s, const struct part *part)
@@ -17,6 +18,15 @@ static int columns_of(const struct part *p)
     for (int i = 0; i < p->hoisted->n; i++)
         n += p->hoisted->column[i];
     return n + (p->copies != NULL);
+}
+
+static int columns_of_all(const struct step *s)
+{
+    int n = 0;
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->hoisted && p->hoisted->loop)
+            n += columns_of(p);
+    return n;
 }
 
 /* Whether instances are evaluated in blocks of GBM_BLOCK_ROWS, all by the
@@ -53,21 +63,57 @@ bool emit_step_evaluates_in_place(const struct step *s)
     return false;
 }
 
+/* A trial value of a whole number may have to be stored (saturated.c), as that
+ * of a step with parts that are not hoisted. */
+bool emit_device_keeps(const struct step *s)
+{
+    return any_hoisted(s) && !s->family->var->integer &&
+           !emit_step_evaluates_in_place(s);
+}
+
+static void emit_columns_member(struct text *out, const struct step *s)
+{
+    const int columns = columns_of_all(s);
+    if (!emit_device_keeps(s)) {
+        text_append(out, "    real *columns;\n");
+        return;
+    }
+    text_append(out, "#ifdef __CUDACC__\n");
+    if (columns)
+        text_printf(out, "    real columns[GBM_KEPT_ROWS(%d) * %d];\n", columns,
+                    columns);
+    else
+        text_append(out, "    real columns[1];\n");
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->hoisted && p->hoisted->loop)
+            text_printf(out, "    enum { room%d = GBM_KEPT_ROWS(%d) };\n",
+                        number_of(s, p), columns ? columns : 1);
+    text_append(out, "#else\n    real *columns;\n");
+    for (const struct part *p = s->parts; p; p = p->next)
+        if (p->hoisted && p->hoisted->loop)
+            text_printf(out, "    long long room%d;\n", number_of(s, p));
+    text_append(out, "#endif\n");
+}
+
 void emit_hoisted_members(struct compiler *c, struct text *out,
                           const struct step *s)
 {
+    const bool keeps = emit_device_keeps(s);
     if (!any_hoisted(s))
         return;
-    text_append(out,
-                "#ifndef __CUDACC__\n    real before; /* the old value */\n");
+    if (!keeps)
+        text_append(out, "#ifndef __CUDACC__\n");
+    text_append(out, "    real before; /* the old value */\n");
+    if (keeps)
+        text_append(out, "    bool kept; /* what follows, by all lanes */\n");
     if (emit_step_has_columns(s))
-        text_append(out, "    real *columns;\n");
+        emit_columns_member(out, s);
     for (const struct part *p = s->parts; p; p = p->next) {
         const struct hoisted *h = p->hoisted;
         if (!h)
             continue;
         int n = number_of(s, p);
-        if (h->loop)
+        if (h->loop && !keeps)
             text_printf(out, "    long long room%d;\n", n);
         text_printf(out, "    int rows%d;\n", n);
         if (h->slope)
@@ -78,7 +124,8 @@ void emit_hoisted_members(struct compiler *c, struct text *out,
                 text_printf(out, "    real %s_%d; /* %s */\n", h->name[i], n,
                             sym_text(c, h->value[i]));
     }
-    text_append(out, "#endif\n");
+    if (!keeps)
+        text_append(out, "#endif\n");
 }
 
 /* room_theta: numbers of cells for the columns; returns their sum. */
@@ -115,6 +162,7 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
                       const char *first)
 {
     const struct hoisted *h = p->hoisted;
+    const bool team = e->team;
     int depth = e->nloops, nshared = e->nshared, at = 0;
     emit_line(e, "k_->rows%d = 0;", n);
     if (h->slope)
@@ -131,11 +179,13 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
     e->in_rows = h->value;
     e->nin_rows = h->n;
     e->sums_in_rows = true;
-    int braces = emit_open_part(e, p, false);
+    int braces = emit_open_part(e, p, team);
     e->nin_rows = 0;
     e->sums_in_rows = false;
     const char *copies;
     braces += emit_copies(e, p, &copies);
+    if (h->loop && team)
+        emit_line(e, "GBM_KEEP_ROW(k_, %d)", n);
     if (h->loop)
         emit_line(e, "real *const row = %s + k_->rows%d;", first, n);
     emit_repeated_calls(e, h->value, h->n);
@@ -165,6 +215,7 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
                   columns_of(p), n, n);
     if (h->slope)
         emit_line(e, "k_->slope%d = (real)slope;", n);
+    e->team = team;
     e->nloops = depth;
     e->nshared = nshared;
 }
@@ -172,13 +223,16 @@ static void fill_part(struct emitter *e, const struct part *p, int n,
 void emit_hoisted_fill(struct emitter *e, const struct step *s,
                        const char *target)
 {
+    const bool keeps = emit_device_keeps(s);
     if (!any_hoisted(s))
         return;
-    emit_line(e, "#ifndef __CUDACC__");
+    emit_line(e, keeps ? "#if GBM_KEEPS" : "#ifndef __CUDACC__");
+    if (keeps)
+        emit_line(e, "k_->kept = true;");
     emit_line(e, "k_->before = (real)%s;", target);
     const char *first = "k_->columns";
     bool team = e->team;
-    e->team = false;
+    e->team = keeps;
     for (const struct part *p = s->parts; p; p = p->next) {
         if (!p->hoisted)
             continue;
@@ -193,6 +247,8 @@ void emit_hoisted_fill(struct emitter *e, const struct step *s,
                                   columns_of(p), n);
     }
     e->team = team;
+    if (keeps && emit_step_has_columns(s))
+        emit_line(e, "GBM_KEPT_BY_ALL(k_, team);");
     emit_line(e, "#endif");
 }
 
@@ -291,11 +347,16 @@ void emit_hoisted_sums(struct emitter *e, const struct step *s)
         if (!h)
             continue;
         const int n = number_of(s, p);
+        const bool lanes = emit_device_keeps(s) && condition_part_shared_out(p);
         const int braces = emit_saturated_rows(e, s, p, n) ? 1 : 0;
+        if (lanes)
+            emit_line(e, "GBM_LANES_BEGIN(total)");
         if (h->slope)
             emit_line(e, "total += k_->slope%d * moved_;", n);
         if (!sym_is(h->body, 0) || h->same)
             emit_body(e, p, n, first);
+        if (lanes)
+            emit_line(e, "GBM_LANES_END(total, team)");
         emit_close(e, braces);
         if (h->loop)
             first = intern_format(c, "%s + %d * k_->room%d", first,

@@ -247,7 +247,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
 }
 
 /* Parts that the host evaluates from hoisted values are evaluated in place by
- * the device. */
+ * the device, unless it has kept these. */
 static void emit_opaque_parts(struct emitter *e, const struct step *s)
 {
     const struct family *f = s->family;
@@ -256,7 +256,14 @@ static void emit_opaque_parts(struct emitter *e, const struct step *s)
         hoisted = hoisted || p->hoisted;
     if (!s->opaque)
         return;
-    if (hoisted) {
+    if (emit_device_keeps(s)) {
+        emit_line(e, "if (GBM_KEPT(k_)) {");
+        e->indent++;
+        emit_hoisted_sums(e, s);
+        emit_line(e, "return (real)total;");
+        emit_close(e, 1);
+        emit_line(e, "#ifdef __CUDACC__");
+    } else if (hoisted) {
         emit_line(e, "#ifndef __CUDACC__");
         emit_hoisted_sums(e, s);
         emit_line(e, "#endif");

@@ -6,7 +6,7 @@
  * an expression E that is linear in the target, though it may reach it through
  * sums and uncertain subscripts, becomes E(x0) + E' (x - x0). So a trial value
  * of a regression coefficient costs one multiplication per row, not a matrix
- * product. On the host the hoisted values of all instances are columns, so that
+ * product. The hoisted values of all instances are columns, so that
  * the sum over instances is one flat loop without guards or subscripts, which
  * vectorises.
  *

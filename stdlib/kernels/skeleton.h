@@ -37,8 +37,47 @@ struct gbm_room {
 #define GBM_SCRATCH(name, small, n) real name[(n) > 0 ? (long long)(n) : 1]
 #endif
 
-/* Room for the hoisted columns of an update: few cells stand on the stack. The
- * device has none. In a build for tests (GBM_GUARD) there is as much room as
+/* Hoisted columns of the instances of a lane, on the device: GBM_KEPT_ROWS(n)
+ * rows of n columns in a thread's own memory, which neighbouring threads read
+ * side by side. Where a lane has more rows, none has kept any. What lanes have
+ * kept of a sum is added up between GBM_LANES_BEGIN and _END. A kernel that
+ * sweeps whole chains keeps nothing: it knows lengths, and has in registers what
+ * it reads. */
+#if defined(__CUDACC__) && defined(GBM_CHAINS)
+#define GBM_KEEPS 0
+#else
+#define GBM_KEEPS 1
+#endif
+#ifdef __CUDACC__
+#define GBM_KEPT_CELLS 64
+#define GBM_KEPT_ROWS(columns)                                                 \
+    ((columns) < GBM_KEPT_CELLS ? GBM_KEPT_CELLS / (columns) : 1)
+#define GBM_KEPT(conditional) (GBM_KEEPS && (conditional)->kept)
+#define GBM_KEEP_ROW(conditional, part)                                        \
+    if ((conditional)->rows##part >= (conditional)->room##part) {              \
+        (conditional)->kept = false;                                           \
+        break;                                                                 \
+    }
+#define GBM_KEPT_BY_ALL(conditional, team)                                     \
+    (conditional)->kept =                                                      \
+        gbm_team_sum(team, (gbm_total) !(conditional)->kept) == 0
+#define GBM_LANES_BEGIN(total)                                                 \
+    {                                                                          \
+        const gbm_total before_lanes_ = total;                                 \
+        total = 0;
+#define GBM_LANES_END(total, team)                                             \
+    total = before_lanes_ + gbm_team_sum(team, total);                         \
+    }
+#else
+#define GBM_KEPT(conditional) true
+#define GBM_KEEP_ROW(conditional, part)
+#define GBM_KEPT_BY_ALL(conditional, team)
+#define GBM_LANES_BEGIN(total)
+#define GBM_LANES_END(total, team)
+#endif
+
+/* Room for the hoisted columns of an update on the host: few cells stand on the
+ * stack. In a build for tests (GBM_GUARD) there is as much room as
  * was asked for and no more: what is written behind it ends the program. */
 #ifdef __CUDACC__
 #define GBM_COLUMNS(conditional, cells)

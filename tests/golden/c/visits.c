@@ -350,13 +350,17 @@ struct conditional_b_v {
     int loop0; /* j */
     real c1; /* coefficient of x^2 */
     real lower, upper;
-#ifndef __CUDACC__
     real before; /* the old value */
+    bool kept; /* what follows, by all lanes */
+#ifdef __CUDACC__
+    real columns[GBM_KEPT_ROWS(3) * 3];
+    enum { room2 = GBM_KEPT_ROWS(3) };
+#else
     real *columns;
     long long room2;
+#endif
     int rows2;
     real h2_2; /* j <= extent(rate, 2) */
-#endif
 };
 
 #ifndef __CUDACC__
@@ -394,13 +398,14 @@ GBM_FN void prepare_b_v(struct conditional_b_v *k_,
     k_->c1 = (real)c1;
     k_->lower = (real)lower;
     k_->upper = (real)upper;
-#ifndef __CUDACC__
+#if GBM_KEEPS
+    k_->kept = true;
     k_->before = (real)b_v(j_v);
     {
         k_->rows2 = 0;
         k_->h2_2 = 0;
         if (s->y_v_seen || s->y_v_stride == 0) {
-            for (int i_v = 1; i_v <= *s->N_v; i_v++) {
+            GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
                 real shared = 0;
                 if (1 <= n_v(i_v)) {
                     gbm_total k_v_sum = 0;
@@ -411,6 +416,7 @@ GBM_FN void prepare_b_v(struct conditional_b_v *k_,
                 }
                 for (int k1_v = 1; k1_v <= n_v(i_v); k1_v++) {
                     if (y_v_seen(i_v, k1_v)) {
+                        GBM_KEEP_ROW(k_, 2)
                         real *const row = k_->columns + k_->rows2;
                         row[0 * k_->room2] = (real)(shared);
                         if (k_->rows2 == 0)
@@ -424,6 +430,7 @@ GBM_FN void prepare_b_v(struct conditional_b_v *k_,
         }
         gbm_fill_block(k_->columns, 3, k_->room2, k_->rows2);
     }
+    GBM_KEPT_BY_ALL(k_, team);
 #endif
 }
 
@@ -435,25 +442,28 @@ GBM_INLINE real density_b_v(const void *context, real x)
     const int j_v = k_->loop0;
     gbm_total total = 0;
     total += k_->c1 * (gbm_square(x));
-#ifndef __CUDACC__
-    {
-        const real *const h1_2 = k_->columns + 0 * k_->room2;
-        const real h2_2 = k_->h2_2;
-        const real *const h3_2 = k_->columns + 1 * k_->room2;
-        const real *const h4_2 = k_->columns + 2 * k_->room2;
-        const int rows = k_->rows2;
-        gbm_total lanes[GBM_BLOCK_ROWS] = {0};
-        for (int from = 0; from < rows; from += GBM_BLOCK_ROWS) {
-            GBM_SIMD
-            for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
-                const int at = from + lane;
-                const gbm_total term = gbm_xlogy(h4_2[at], h1_2[at] + (h2_2 ? real_exp(h3_2[at] * x) : 0)) - h1_2[at] - (h2_2 ? real_exp(h3_2[at] * x) : 0);
-                lanes[lane] += at < rows ? term : 0;
+    if (GBM_KEPT(k_)) {
+        GBM_LANES_BEGIN(total)
+        {
+            const real *const h1_2 = k_->columns + 0 * k_->room2;
+            const real h2_2 = k_->h2_2;
+            const real *const h3_2 = k_->columns + 1 * k_->room2;
+            const real *const h4_2 = k_->columns + 2 * k_->room2;
+            const int rows = k_->rows2;
+            gbm_total lanes[GBM_BLOCK_ROWS] = {0};
+            for (int from = 0; from < rows; from += GBM_BLOCK_ROWS) {
+                GBM_SIMD
+                for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
+                    const int at = from + lane;
+                    const gbm_total term = gbm_xlogy(h4_2[at], h1_2[at] + (h2_2 ? real_exp(h3_2[at] * x) : 0)) - h1_2[at] - (h2_2 ? real_exp(h3_2[at] * x) : 0);
+                    lanes[lane] += at < rows ? term : 0;
+                }
             }
+            total += gbm_sum_lanes(lanes);
         }
-        total += gbm_sum_lanes(lanes);
+        GBM_LANES_END(total, team)
+        return (real)total;
     }
-#endif
 #ifdef __CUDACC__
     gbm_team_sync(team);
     b_v(j_v) = x;

@@ -430,13 +430,17 @@ struct conditional_b_v {
     long long element;
     real c1; /* coefficient of x^2 */
     real lower, upper;
-#ifndef __CUDACC__
     real before; /* the old value */
+    bool kept; /* what follows, by all lanes */
+#ifdef __CUDACC__
+    real columns[GBM_KEPT_ROWS(2) * 2];
+    enum { room2 = GBM_KEPT_ROWS(2) };
+#else
     real *columns;
     long long room2;
+#endif
     int rows2;
     real slope2; /* y[i] * (z[g[i]] - sum(k in 1:extent(z, 1), z[k]) / extent(z, 1)) / sd([k in 1:extent(z, 1): z[k]]) */
-#endif
 };
 
 #ifndef __CUDACC__
@@ -469,22 +473,26 @@ GBM_FN void prepare_b_v(struct conditional_b_v *k_,
     k_->c1 = (real)c1;
     k_->lower = (real)lower;
     k_->upper = (real)upper;
-#ifndef __CUDACC__
+#if GBM_KEEPS
+    k_->kept = true;
     k_->before = (real)*s->b_v;
     {
         k_->rows2 = 0;
         gbm_total slope = 0;
         gbm_total k_v_sum = 0;
-        for (int k_v = 1; k_v <= s->z_v_n1; k_v++) {
+        GBM_UNROLL_LOADS
+        GBM_TEAM_FOR(k_v, 1, (s->z_v_n1) + 1, team) {
             k_v_sum += z_v(k_v);
         }
+        k_v_sum = gbm_team_sum(team, k_v_sum);
         const real shared = (real)k_v_sum;
         const real shared1 = gbm_sd(s->z_v_n1, s->z_v + ((1) - 1));
         if (s->y_v_seen || s->y_v_stride == 0) {
-            for (int i_v = 1; i_v <= *s->N_v; i_v++) {
+            GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
                 if (y_v_seen(i_v)) {
                     const real copies = s->y_v_stride != 0 || i_v > 20000 ? 1 : copies_3_v(i_v);
                     if (copies > 0) {
+                        GBM_KEEP_ROW(k_, 2)
                         real *const row = k_->columns + k_->rows2;
                         row[0 * k_->room2] = (real)((z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1);
                         slope += copies * (real)y_v(i_v) * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1;
@@ -497,6 +505,7 @@ GBM_FN void prepare_b_v(struct conditional_b_v *k_,
         gbm_fill_block(k_->columns, 2, k_->room2, k_->rows2);
         k_->slope2 = (real)slope;
     }
+    GBM_KEPT_BY_ALL(k_, team);
 #endif
 }
 
@@ -507,25 +516,28 @@ GBM_INLINE real density_b_v(const void *context, real x)
     const struct gbm_team *team = k_->team;
     gbm_total total = 0;
     total += k_->c1 * (gbm_square(x));
-#ifndef __CUDACC__
-    const real moved_ = x - k_->before;
-    total += k_->slope2 * moved_;
-    {
-        const real *const h1_2 = k_->columns + 0 * k_->room2;
-        const real *const copies_2 = k_->columns + 1 * k_->room2;
-        const int rows = k_->rows2;
-        gbm_total lanes[GBM_BLOCK_ROWS] = {0};
-        for (int from = 0; from < rows; from += GBM_BLOCK_ROWS) {
-            GBM_SIMD
-            for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
-                const int at = from + lane;
-                const gbm_total term = copies_2[at] * (-real_exp(h1_2[at] * x));
-                lanes[lane] += at < rows ? term : 0;
+    if (GBM_KEPT(k_)) {
+        const real moved_ = x - k_->before;
+        GBM_LANES_BEGIN(total)
+        total += k_->slope2 * moved_;
+        {
+            const real *const h1_2 = k_->columns + 0 * k_->room2;
+            const real *const copies_2 = k_->columns + 1 * k_->room2;
+            const int rows = k_->rows2;
+            gbm_total lanes[GBM_BLOCK_ROWS] = {0};
+            for (int from = 0; from < rows; from += GBM_BLOCK_ROWS) {
+                GBM_SIMD
+                for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
+                    const int at = from + lane;
+                    const gbm_total term = copies_2[at] * (-real_exp(h1_2[at] * x));
+                    lanes[lane] += at < rows ? term : 0;
+                }
             }
+            total += gbm_sum_lanes(lanes);
         }
-        total += gbm_sum_lanes(lanes);
+        GBM_LANES_END(total, team)
+        return (real)total;
     }
-#endif
 #ifdef __CUDACC__
     gbm_team_sync(team);
     *s->b_v = x;
