@@ -111,11 +111,7 @@ static void emit_rows(struct emitter *e, const struct step *s)
         emit_line(e, "count += 1;");
     }
     for_each_design(e, s, "a[@] = $;");
-    emit_line(e, "for (int i = 0; i < d; i++) {");
-    emit_line(e, "    b[i] -= slope_ * a[i];");
-    emit_line(e, "    for (int j = 0; j <= i; j++)");
-    emit_line(e, "        Q[i * d + j] += weight_ * a[i] * a[j];");
-    emit_line(e, "}");
+    emit_line(e, "gbm_add_row(d, weight_, slope_, a, Q, b);");
     emit_close(e, braces);
     e->nloops = depth;
 }
@@ -176,10 +172,7 @@ static void emit_assemble(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_fill((long long)d * d, Q, 0);");
     emit_line(&e, "gbm_fill(d, b, 0);");
     emit_rows(&e, s);
-    emit_line(&e, "for (int i = 0; i < d * d && team->lanes > 1; i++)");
-    emit_line(&e, "    Q[i] = (real)gbm_team_sum(team, Q[i]);");
-    emit_line(&e, "for (int i = 0; i < d && team->lanes > 1; i++)");
-    emit_line(&e, "    b[i] = (real)gbm_team_sum(team, b[i]);");
+    emit_line(&e, "gbm_sum_rows(team, d, Q, b);");
     emit_line(&e, "held = gbm_team_sum(team, held);");
     if (spread) {
         emit_line(&e, "k->square = gbm_team_sum(team, square);");
@@ -255,8 +248,7 @@ static void emit_collapsed(struct emitter *e, const struct step *s)
     emit_line(e, "const real by = spread_ && o.k.count > 0 ? "
                  "gbm_spread_slice(rng, &o.k,");
     emit_line(e, "    spread_at_%s, &o) : 0;", s->name);
-    emit_line(e, "gbm_spread_join(&o.k, by);");
-    emit_line(e, "if (!gbm_gaussian_draw(rng, d, W, v, t))");
+    emit_line(e, "if (!gbm_spread_draw(rng, &o.k, by, t))");
     emit_line(e, "    return;");
     emit_line(e, "shift_%s(s, team, element, t);", s->name);
     emit_line(e, "if (by != 0 && team->lane == 0)");

@@ -182,9 +182,29 @@ int cuda_largest_block(const struct cuda *c)
     return most;
 }
 
+/* Rows of the matrices that threads have in registers (stdlib/kernels/few.h),
+ * of the first step that has them, and one for the scale that is drawn with
+ * them; 0: there are none, or too many. */
+static int few_rows(const struct cuda *c)
+{
+    enum { MOST = 9 };
+
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct gbm_step *step = &c->in->model->steps[k];
+        const struct rt_step *plan = &c->in->steps[k];
+        if (!plan->active || !step->first || !step->block_size)
+            continue;
+        const int n = step->block_size(c->host_state,
+                                       plan->elements ? plan->elements[0] : 0);
+        return n <= MOST ? n : 0;
+    }
+    return 0;
+}
+
 /* Options of the compiler. */
 struct options {
-    char architecture[64], small[40], tiles[40], chains[40], pass[40], rows[40];
+    char architecture[64], small[40], few[40], tiles[40], chains[40], pass[40],
+        rows[40];
     char known[2048];
     char (*sizes)[512];                /* of each step */
     char (*recalls)[192];              /* the same */
@@ -377,6 +397,10 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     snprintf(o->small, sizeof o->small, "-DGBM_MAX_SMALL=%d",
              cuda_largest_block(c));
     add_to_parts(o, o->small);
+    if (few_rows(c) > 0) {
+        snprintf(o->few, sizeof o->few, "-DGBM_FEW_ROWS=%d", few_rows(c));
+        add_to_parts(o, o->few);
+    }
     add_to_parts(o, "-DGBM_CHOSEN");
     add_chains(c, o);
     snprintf(o->rows, sizeof o->rows, "-DGBM_ROWS=%d", rows_of_thread(c));
@@ -487,7 +511,7 @@ static enum gbm_status open_build(struct cuda *c, struct build *b)
     o->acts = calloc(families, sizeof *o->acts);
     for (int i = 0; i < CUDA_PROGRAMS; i++) {
         o->lists[i] =
-            calloc(2 * (size_t)n + steps + families + 12, sizeof *o->lists[i]);
+            calloc(2 * (size_t)n + steps + families + 13, sizeof *o->lists[i]);
         enough = enough && o->lists[i];
     }
     if (!b->kernels.list || !o->lanes || !o->sizes || !o->recalls || !o->acts ||

@@ -10,7 +10,7 @@
 #ifndef GBM_SPREAD_H
 #define GBM_SPREAD_H
 
-#include "linear.h"
+#include "few.h"
 #include "slice.h"
 
 /* Lower triangles of Q and P [d][d]; W, v: room for what is factored. */
@@ -38,9 +38,55 @@ GBM_FN gbm_total gbm_spread_effects(const struct gbm_spread *k, real t)
     return k->count * k->power * t / 2 - real_exp(k->power * t) * k->square / 2;
 }
 
+#ifdef __CUDACC__
+template <int D>
+GBM_FN void gbm_few_join(const struct gbm_spread *k, real t, real (&W)[D][D],
+                         real (&v)[D])
+{
+    const real f = real_exp(k->power * t);
+    GBM_UNROLL
+    for (int i = 0; i < D; i++) {
+        v[i] = f * k->b[i] + k->p[i];
+        GBM_UNROLL
+        for (int j = 0; j <= i; j++)
+            W[i][j] = f * k->Q[i * D + j] + k->P[i * D + j];
+    }
+}
+
+template <int D> GBM_FN real gbm_few_density(const struct gbm_spread *k, real t)
+{
+    real W[D][D], v[D];
+    gbm_few_join<D>(k, t, W, v);
+    gbm_total total = gbm_spread_effects(k, t) - gbm_few_factor<D>(W, v);
+    GBM_UNROLL
+    for (int i = 0; i < D; i++)
+        total += v[i] * v[i] / 2;
+    return total == total ? (real)total : -GBM_INF;
+}
+
+template <int D>
+GBM_FN bool gbm_few_draw(struct gbm_rng *rng, const struct gbm_spread *k,
+                         real t, real *u)
+{
+    real W[D][D], v[D];
+    gbm_few_join<D>(k, t, W, v);
+    if (gbm_is_nan(gbm_few_factor<D>(W, v)))
+        return false;
+    GBM_UNROLL
+    for (int i = 0; i < D; i++)
+        v[i] += gbm_draw_normal(rng);
+    gbm_few_solve_transposed<D>(W, v);
+    GBM_UNROLL
+    for (int i = 0; i < D; i++)
+        u[i] = v[i];
+    return true;
+}
+#endif
+
 /* The log density at t, u integrated out. */
 GBM_FN real gbm_spread_density(const struct gbm_spread *k, real t)
 {
+    GBM_BY_ROWS(k->d, gbm_few_density, k, t)
     gbm_spread_join(k, t);
     if (!gbm_cholesky(k->d, k->W))
         return -GBM_INF;
@@ -49,6 +95,15 @@ GBM_FN real gbm_spread_density(const struct gbm_spread *k, real t)
     for (int i = 0; i < k->d; i++)
         total += k->v[i] * k->v[i] / 2 - real_log(k->W[i * k->d + i]);
     return (real)total;
+}
+
+/* u at t; false if there is none. */
+GBM_FN bool gbm_spread_draw(struct gbm_rng *rng, const struct gbm_spread *k,
+                            real t, real *u)
+{
+    GBM_BY_ROWS(k->d, gbm_few_draw, rng, k, t, u)
+    gbm_spread_join(k, t);
+    return gbm_gaussian_draw(rng, k->d, k->W, k->v, u);
 }
 
 /* An interval that does not change with w, as a move from a point of the line

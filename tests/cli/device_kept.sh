@@ -5,6 +5,7 @@
 # On stand-ins for CUDA's libraries.
 source "$GBM_ROOT/tests/cli/lib"
 fake_device
+patience=500
 cat >rows.gbm <<'E'
 model {
   for (g in 1:G) {

@@ -107,10 +107,10 @@ COMPILER_SITES = [
      "out->rest = sym_add2(c, out->rest, by);"),
     # sums that are held: the pull of the effects on what is added, their
     # precision, the pull of its own prior, and effects that do not follow
-    ("sampler/translation_program.c", "b[i] -= slope_ * a[i];",
-     "b[i] += slope_ * a[i];"),
-    ("sampler/translation_program.c", "Q[i * d + j] += weight_ * a[i] * a[j];",
-     "Q[i * d + j] += weight_ * a[i];"),
+    ("sampler/translation_program.c", "gbm_add_row(d, weight_, slope_, a",
+     "gbm_add_row(d, weight_, -slope_, a"),
+    ("sampler/translation_program.c", "gbm_add_row(d, weight_, slope_",
+     "gbm_add_row(d, 1, slope_"),
     ("sampler/translation_program.c", """"%s[@] += $;", b), a->slope);""",
      """"%s[@] -= $;", b), a->slope);"""),
     ("sampler/translation_program.c", """emit_line(&e, "%s -= sum;", """,
