@@ -411,8 +411,11 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     add_steps(c, o);
     for (int i = 0; i < kernels->n; i++) {
         const struct cuda_kernel *k = kernels->list[i];
-        snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d,1",
-                 (int)(strlen(k->name) - strlen("_kernel")), k->name, k->lanes);
+        snprintf(o->lanes[i], sizeof o->lanes[i], "-DGBM_LANES_%.*s=%d,1%s",
+                 (int)(strlen(k->name) - strlen("_kernel")), k->name, k->lanes,
+                 k->block == GBM_WIDE_HALF && k->lanes >= GBM_WIDE_LEAST
+                     ? ",256"
+                     : "");
         add_option(o, k->part, o->lanes[i]);
     }
     return GBM_OK;

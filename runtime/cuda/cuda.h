@@ -569,6 +569,8 @@ int cuda_wide_lanes(const struct cuda *c, int64_t cost, int64_t barriers,
                     int64_t items);
 /* Sets the name ("f_kernel" from "f" or "f_kernel") and the lanes. */
 void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes);
+/* The blocks of a wide team have half as many threads, if lanes are left. */
+void cuda_halve_blocks(struct cuda_kernel *k);
 enum gbm_status cuda_find(struct cuda *c, CUmodule module,
                           struct cuda_kernel *k);
 enum gbm_status cuda_find_fixed(struct cuda *c);

@@ -77,6 +77,16 @@ void cuda_name_kernel(struct cuda_kernel *k, const char *name, int lanes)
                                        : 128;
 }
 
+void cuda_halve_blocks(struct cuda_kernel *k)
+{
+    const int lanes = k->lanes / GBM_WIDE_BLOCK * GBM_WIDE_HALF;
+
+    if (lanes < GBM_WIDE_LEAST)
+        return;
+    k->lanes = lanes;
+    k->block = GBM_WIDE_HALF;
+}
+
 enum gbm_status cuda_allow_shared(struct cuda *c, struct cuda_kernel *k,
                                   size_t bytes)
 {
@@ -225,7 +235,7 @@ enum gbm_status cuda_launch(struct cuda *c, const struct cuda_kernel *k,
                             int64_t items, void **args)
 {
     if (k->lanes >= GBM_WIDE_LEAST) {
-        const int64_t team = k->lanes / GBM_WIDE_BLOCK;
+        const int64_t team = k->lanes / k->block;
         int64_t teams = k->fill / team;
         if (teams > GBM_WIDE_TEAMS)
             teams = GBM_WIDE_TEAMS;

@@ -20,6 +20,21 @@ static int wide_lanes(const struct cuda *c, const struct gbm_step *s,
                            items);
 }
 
+/* A lane that has the matrix of a tree and its border in registers, if they are
+ * many. With several chains a block is short of lanes first. */
+static bool wants_registers(const struct cuda *c, const struct gbm_step *s,
+                            int64_t items)
+{
+    enum { MANY = 16 };
+    const int *table = s->joint ? c->in->slots[s->joint->table].values : NULL;
+
+    if (!table || !table[GBM_J_BORDER] || items > 1)
+        return false;
+    const int columns = table[GBM_J_COLUMNS];
+    const int edge = table[GBM_J_D] - table[GBM_J_SPARSE];
+    return columns * (columns + 1) / 2 + columns * edge > MANY;
+}
+
 /* Most numbers of a row and of a trial's room, which a thread holds; of a
  * value, of which shared memory holds some. */
 enum { ROWS_CELLS = 128, ROWS_VALUES = 1024 };
@@ -182,6 +197,8 @@ static enum gbm_status plan_step(struct cuda *c, int step)
                      : s->beside
                          ? lanes_beside(c, step, cost, c->steps[step].at_once)
                          : lanes_of(c, step, cost, c->steps[step].at_once));
+    if (wide && wants_registers(c, s, c->steps[step].at_once))
+        cuda_halve_blocks(&c->steps[step].kernel);
     if (c->steps[step].beside)
         c->steps[step].kernel.block = 32 * GBM_BESIDE_LANES;
     c->steps[step].kernel.effort = s->joint ? 8 : s->trials ? 3 : 2;

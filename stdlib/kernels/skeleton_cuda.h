@@ -83,6 +83,16 @@ __device__ constexpr int gbm_lanes_of(const char *text)
     ((lanes) >= GBM_WIDE_LEAST ? (int)GBM_WIDE_BLOCK                           \
      : (lanes) > 32            ? (lanes)                                       \
                                : 128)
+/* The same of the macro `name`: with "32768,1,256" there are so many. */
+__device__ constexpr int gbm_block_of(const char *text)
+{
+    int commas = 0;
+    const int lanes = gbm_lanes_of(text);
+    for (; *text && commas < 2; text++)
+        commas += *text == ',';
+    return commas == 2 ? gbm_lanes_of(text) : GBM_BLOCK(lanes);
+}
+#define GBM_BLOCK_OF(name) gbm_block_of(GBM_LANES_TEXT(name))
 
 /* What the blocks of wide team number `team` share. */
 template <int lanes> __device__ struct gbm_wide *gbm_wide_of(long long team)
@@ -103,7 +113,7 @@ struct gbm_worker {
     long long first, step;
 };
 
-template <int lanes>
+template <int lanes, int block>
 __device__ struct gbm_worker gbm_worker_of(gbm_total *shared)
 {
     constexpr int n = lanes > 0 ? lanes : 1;
@@ -112,6 +122,7 @@ __device__ struct gbm_worker gbm_worker_of(gbm_total *shared)
     w.team.lane = (int)(thread % n);
     w.team.lanes = n;
     w.team.shared = shared;
+    w.team.block = block;
     w.first = thread / n;
     w.step = (long long)gridDim.x * blockDim.x / n;
     w.team.wide = gbm_wide_of<lanes>(w.first);
@@ -145,7 +156,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     GBM_JOIN(GBM_HEAD_, GBM_IS_CHOSEN(function))(function, bounds)
 
 #define GBM_KERNEL_HEAD(function)                                              \
-    GBM_HEAD(function, GBM_BLOCK(GBM_LANES(GBM_LANES_##function)))
+    GBM_HEAD(function, GBM_BLOCK_OF(GBM_LANES_##function))
 
 #define GBM_WORKER(function)                                                   \
     constexpr int lanes = GBM_LANES(GBM_LANES_##function);                     \
@@ -153,7 +164,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
         shared[lanes >= GBM_WIDE_LEAST ? (int)GBM_WIDE_SHARED : 32];           \
     if constexpr (lanes == 0)                                                  \
         return;                                                                \
-    const struct gbm_worker w = gbm_worker_of<lanes>(shared);                  \
+    const struct gbm_worker w =                                                \
+        gbm_worker_of<lanes, GBM_BLOCK_OF(GBM_LANES_##function)>(shared);      \
     const struct gbm_team team = w.team;
 
 /* for every item of this team: chain, k, and the chain's state s */

@@ -69,11 +69,14 @@ enum {
           (GBM_FORM_THREADS + 3) * GBM_FORM_PIECES(values)) +                  \
      2 * GBM_FORM_STEPS(features) * GBM_FORM_DEPTH + 16)
 
-/* A wide team: blocks of GBM_WIDE_BLOCK threads, all on the device at once, as
- * many as a power of two. Its barrier takes about as long as a thousand
- * operations of a lane, so it is for elements that are large themselves. */
+/* A wide team: blocks of at most GBM_WIDE_BLOCK threads, all on the device at
+ * once, as many as a power of two. With GBM_WIDE_HALF threads each has twice
+ * the registers: for kernels that want as many (GBM_LANES_function). Its
+ * barrier takes about as long as a thousand operations of a lane, so it is for
+ * elements that are large themselves. */
 enum {
     GBM_WIDE_BLOCK = 512,
+    GBM_WIDE_HALF = 256,
     GBM_WIDE_LEAST = 2048, /* lanes */
     GBM_WIDE_BLOCKS = 256, /* most of a team */
     GBM_WIDE_TEAMS = 64,   /* most at once */
@@ -94,6 +97,7 @@ struct gbm_team {
     gbm_total *shared;     /* of the block, if lanes > 32: [32], of a wide team
                               [GBM_WIDE_SHARED] */
     struct gbm_wide *wide; /* of a wide team, or NULL */
+    int block;             /* threads of its blocks */
 #endif
 };
 
@@ -162,7 +166,7 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
         __syncwarp(gbm_team_mask(team));
     if (team->wide) {
         if (threadIdx.x == 0)
-            gbm_wide_wait(team->wide, (unsigned)team->lanes / GBM_WIDE_BLOCK);
+            gbm_wide_wait(team->wide, (unsigned)(team->lanes / team->block));
         __syncthreads();
     }
 }
@@ -176,7 +180,7 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
         for (int step = width / 2; step > 0; step /= 2)                        \
             x = combine(x, __shfl_xor_sync(mask, x, step));                    \
         if ((team)->lanes > 32) {                                              \
-            const int size = (team)->wide ? GBM_WIDE_BLOCK : (team)->lanes;    \
+            const int size = (team)->wide ? (team)->block : (team)->lanes;     \
             const int warp = (team)->lane % size / 32, warps = size / 32;      \
             __syncthreads(); /* the last result has been read by all */        \
             if ((team)->lane % 32 == 0)                                        \
@@ -194,7 +198,7 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
     do {                                                                       \
         x = (gbm_total)(identity);                                             \
         for (int block = (team)->lane % 32;                                    \
-             block < (team)->lanes / GBM_WIDE_BLOCK; block += 32)              \
+             block < (team)->lanes / (team)->block; block += 32)               \
             x = combine(x, (p)[block]);                                        \
         for (int step = 16; step > 0; step /= 2)                               \
             x = combine(x, __shfl_xor_sync(0xffffffffu, x, step));             \
@@ -206,7 +210,7 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
         if ((team)->wide) {                                                    \
             gbm_total *part = (team)->wide->part[0];                           \
             if (threadIdx.x == 0)                                              \
-                part[(team)->lane / GBM_WIDE_BLOCK] = x;                       \
+                part[(team)->lane / (team)->block] = x;                        \
             gbm_team_sync(team);                                               \
             GBM_WIDE_REDUCE(team, x, part, identity, combine);                 \
             gbm_team_sync(team); /* all have read the parts */                 \
@@ -257,8 +261,8 @@ GBM_FN gbm_total gbm_team_min(const struct gbm_team *team, gbm_total x)
  * for which the warps share out the sums. Their shape is that of one. */
 GBM_FN void gbm_wide_sums(const struct gbm_team *team, int n, gbm_total *x)
 {
-    enum { WARPS = GBM_WIDE_BLOCK / 32 };
-    const int in = team->lane % 32, warp = team->lane % GBM_WIDE_BLOCK / 32;
+    const int warps = team->block / 32;
+    const int in = team->lane % 32, warp = team->lane % team->block / 32;
     const unsigned all = 0xffffffffu;
     __syncthreads(); /* the last result has been read by all */
     for (int i = 0; i < n; i++) {
@@ -266,18 +270,18 @@ GBM_FN void gbm_wide_sums(const struct gbm_team *team, int n, gbm_total *x)
         for (int step = 16; step > 0; step /= 2)
             mine += __shfl_xor_sync(all, mine, step);
         if (in == 0)
-            team->shared[i * WARPS + warp] = mine;
+            team->shared[i * warps + warp] = mine;
     }
     __syncthreads();
-    for (int i = warp; i < n; i += WARPS) {
-        gbm_total of_block = in < WARPS ? team->shared[i * WARPS + in] : 0;
+    for (int i = warp; i < n; i += warps) {
+        gbm_total of_block = in < warps ? team->shared[i * warps + in] : 0;
         for (int step = 16; step > 0; step /= 2)
             of_block += __shfl_xor_sync(all, of_block, step);
         if (in == 0)
-            team->wide->part[i][team->lane / GBM_WIDE_BLOCK] = of_block;
+            team->wide->part[i][team->lane / team->block] = of_block;
     }
     gbm_team_sync(team);
-    for (int i = warp; i < n; i += WARPS) {
+    for (int i = warp; i < n; i += warps) {
         gbm_total of_all;
         GBM_WIDE_REDUCE(team, of_all, team->wide->part[i], 0, gbm_team_add);
         if (in == 0)
@@ -317,7 +321,7 @@ GBM_FN struct gbm_team gbm_team_part(const struct gbm_team *team, int lanes)
  */
 GBM_FN int gbm_team_narrower(const struct gbm_team *team, int lanes)
 {
-    return team->wide && lanes == team->lanes ? (int)GBM_WIDE_BLOCK
+    return team->wide && lanes == team->lanes ? team->block
            : lanes > 32                       ? 32
            : lanes > 1                        ? 1
                                               : 0;
@@ -437,8 +441,12 @@ GBM_FN bool gbm_team_few(const struct gbm_team *team, struct gbm_team *few)
     *few = *team;
     if (team->lanes < GBM_WIDE_LEAST)
         return true;
-    *few = gbm_team_part(team, GBM_WIDE_BLOCK);
-    return team->lane < GBM_WIDE_BLOCK;
+#ifdef __CUDACC__
+    *few = gbm_team_part(team, team->block);
+    return team->lane < team->block;
+#else
+    return true;
+#endif
 }
 
 /* 0, or the number of the sweep from 1 on while warm-up tunes. */

@@ -6,6 +6,7 @@
 # some of which data settle. On stand-ins for CUDA's libraries (tests/gpu/fake).
 source "$GBM_ROOT/tests/cli/lib"
 fake_device
+patience=500
 
 cat >same.gbm <<'E'
 model {
@@ -43,8 +44,8 @@ import json, random
 r = random.Random(5)
 g = 20
 y = [[round(r.gauss(1, 1), 3) for _ in range(6)] for _ in range(g)]
-json.dump({"G": g, "N": 6, "L": 3, "y": y,
-           "X": [[1, n % 2, n / 6] for n in range(6)]}, open("same.json", "w"))
+json.dump({"G": g, "N": 6, "L": 4, "y": y,
+           "X": [[1, n % 2, n / 6, n % 3] for n in range(6)]}, open("same.json", "w"))
 group = [1 + i % g for i in range(50)] + [1, 2]
 x = [round(r.gauss(0, 1), 3) for _ in group]
 json.dump({"G": g, "N": len(group), "group": group, "x": x,
@@ -74,3 +75,16 @@ for model in same own; do
     near border device 3 || fail "$model: the device's draws, one kernel"
     unset GBM_ORDER
 done
+
+# One chain by many blocks, of half as many threads where columns are many.
+export GBM_ORDER=border
+one=(--data same.json --chains 1 --seed 1 --warmup 0 --draws 3 --format csv
+    --digits 12)
+status 0 ./same "${one[@]}" --out host.csv --device cpu
+GBM_CUDA_CHAINS=0 GBM_CUDA_WIDE=1 GBM_FAKE_MULTIPROCESSORS=8 \
+    status 0 ./same "${one[@]}" --out wide.csv --device cuda
+says 'by 8 blocks together'
+for name in host wide; do
+    grep -v '^#' ${name}_1.csv >$name
+done
+near host wide 3 || fail "one chain by 8 blocks draws otherwise"
