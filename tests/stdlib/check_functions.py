@@ -97,7 +97,7 @@ def c_functions():
     for path in glob.glob(L.os.path.join(L.STDLIB, "kernels", "*.h")):
         text = open(path, encoding="utf-8").read()
         text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-        for m in re.finditer(r"^GBM_(?:FN|FN_BIG|FN_ROWS|INLINE)\s+[\w ]+?[ *]"
+        for m in re.finditer(r"^GBM_(?:FN(?:_BIG|_ROWS|_SHARED)?|INLINE)\s+[\w ]+?[ *]"
                              r"(\w+)\(([^)]*)\)", text, re.M):
             found[m.group(1)] = arguments(m.group(2))
         for m in re.finditer(r"#define (real_\w+|gbm_\w+)\b", text):
