@@ -127,7 +127,6 @@ bool emit_saturated_rows(struct emitter *e, const struct step *s,
 /* ---- common.c: what several files write ---- */
 /* A string of C. */
 void emit_string(struct text *out, const char *s);
-/* Opens a function of s and `element`: its loop indices are in scope. */
 /* A function of an element that the runtime calls with a chain's state as it
  * has it, behind a pointer to anything: NAME_FAMILY, and NAME_FAMILY_in with
  * the body. After the element come parameters, by ", " from it, and as
@@ -139,6 +138,7 @@ void emit_open_host_function(struct emitter *e, const struct family *f,
                              const struct host_function *h);
 void emit_close_host_function(struct emitter *e, const struct family *f,
                               const struct host_function *h);
+/* Opens a function of s and `element`: its loop indices are in scope. */
 void emit_open_element_function(struct emitter *e, const struct family *f,
                                 const char *head);
 /* Opens the function that updates an element of s. */

@@ -298,12 +298,37 @@ static symp given_by(const struct integrated *k, const struct step *s,
     return sym_mul2(c, power, table ? table : e);
 }
 
+/* What the part gives if an instance gives e, which may depend on the parameter
+ * by factors that all instances share: tables for the rest. NULL as above. */
+static symp given_along(const struct integrated *k, const struct step *s,
+                        const struct part *p, symp e)
+{
+    struct compiler *c = k->c;
+    const struct family *x = k->step->family;
+    symp cell = sym_ref(c, x->var, x->var->ndim, x->lower);
+    struct collected of;
+    sym_collect(c, sym_replace(c, e, cell, sym_target(c)), x->var->positive,
+                &of);
+    if (of.overflow)
+        return NULL;
+    symp sum = sym_is(of.rest, 0) ? of.rest : given_by(k, s, p, of.rest);
+    for (int t = 0; sum && t < of.n; t++) {
+        symp each = given_by(k, s, p, of.coefficient[t]);
+        if (!each || sym_has_loop_of(of.statistic[t], p->loops, p->nloops))
+            return NULL;
+        symp by = sym_replace(c, of.statistic[t], sym_target(c), cell);
+        sum = sym_add2(c, sum, sym_mul2(c, by, each));
+    }
+    return sum;
+}
+
 /* Adds what the part has, or gives, of a statistic. */
 static bool add_coefficient(const struct integrated *k, const struct step *s,
                             const struct part *p, symp e, struct change *to)
 {
     symp *sum = p->own ? &to->own : &to->gain;
-    e = p->own ? e : given_by(k, s, p, e);
+    if (!p->own)
+        e = k->beside ? given_along(k, s, p, e) : given_by(k, s, p, e);
     if (e)
         *sum = sym_add2(k->c, *sum, e);
     return e != NULL;
@@ -340,21 +365,15 @@ static void add_change(struct changes *k, const char *name, symp own, symp gain)
     k->of[k->n++] = (struct change){.name = name, .own = own, .gain = gain};
 }
 
-/* A family's statistics, s1, s2, ... in `solve`, with coefficients of 0. */
-static void name_statistics(struct compiler *c, const struct entry *d,
-                            struct changes *out)
-{
-    const struct clause *all = entry_clause(d, "statistics");
-    for (const struct clause_item *i = all->items; i; i = i->next)
-        add_change(out, intern_format(c, "s%d", out->n + 1), sym_num(c, 0),
-                   sym_num(c, 0));
-}
-
-/* The coefficients of a scalar's statistics. */
+/* The coefficients of a scalar's statistics, s1, s2, ... in `solve`. */
 static bool find_coefficients(const struct integrated *k, const struct step *s,
                               struct changes *out)
 {
-    name_statistics(k->c, s->law.family, out);
+    struct compiler *c = k->c;
+    const struct clause *all = entry_clause(s->law.family, "statistics");
+    for (const struct clause_item *i = all->items; i; i = i->next)
+        add_change(out, intern_format(c, "s%d", out->n + 1), sym_num(c, 0),
+                   sym_num(c, 0));
     for (int i = 0; i < s->law.n; i++)
         for (const struct part *p = s->parts; p; p = p->next)
             for (int t = 0; t < p->terms.n; t++)
@@ -461,51 +480,6 @@ bool sampler_vector_density(const struct integrated *k, struct node *node)
 /* ---- the density of a node that has children in common with the parameter --
  */
 
-/* What the part gives if an instance gives e, which may depend on the parameter
- * by factors that all instances share: tables for the rest. NULL as above. */
-static symp given_along(const struct integrated *k, const struct step *s,
-                        const struct part *p, symp e)
-{
-    struct compiler *c = k->c;
-    const struct family *x = k->step->family;
-    symp cell = sym_ref(c, x->var, x->var->ndim, x->lower);
-    struct collected of;
-    sym_collect(c, sym_replace(c, e, cell, sym_target(c)), x->var->positive,
-                &of);
-    if (of.overflow)
-        return NULL;
-    symp sum = sym_is(of.rest, 0) ? of.rest : given_by(k, s, p, of.rest);
-    for (int t = 0; sum && t < of.n; t++) {
-        symp each = given_by(k, s, p, of.coefficient[t]);
-        if (!each || sym_has_loop_of(of.statistic[t], p->loops, p->nloops))
-            return NULL;
-        symp by = sym_replace(c, of.statistic[t], sym_target(c), cell);
-        sum = sym_add2(c, sum, sym_mul2(c, by, each));
-    }
-    return sum;
-}
-
-/* The coefficients of all statistics, in `own`. */
-static bool add_up(const struct integrated *k, const struct step *s,
-                   struct changes *out)
-{
-    struct compiler *c = k->c;
-    name_statistics(c, s->law.family, out);
-    for (int i = 0; i < s->law.n; i++)
-        for (const struct part *p = s->parts; p; p = p->next)
-            for (int t = 0; t < p->terms.n; t++) {
-                if (!sym_same(p->terms.statistic[t], s->law.statistics[i]))
-                    continue;
-                symp e = p->terms.coefficient[t];
-                symp *sum = &out->of[s->law.place[i]].own;
-                e = p->own ? e : given_along(k, s, p, e);
-                if (!e)
-                    return false;
-                *sum = sym_add2(c, *sum, e);
-            }
-    return true;
-}
-
 bool sampler_common_density(const struct integrated *k, struct node *node)
 {
     struct compiler *c = k->c;
@@ -513,12 +487,12 @@ bool sampler_common_density(const struct integrated *k, struct node *node)
     const struct entry *d = s->law.family;
     struct names names = {.of = s->family, .entry = d};
     struct changes statistics = {.n = 0}, params = {.n = 0};
-    if (!add_up(k, s, &statistics))
+    if (!find_coefficients(k, s, &statistics))
         return false;
     for (const struct clause_item *i = entry_clause(d, "solve")->items; i;
          i = i->next) {
         symp e = sym_from_library(c, i->value, bind, &names);
-        add_change(&params, i->label->name, sampler_own_of(c, e, &statistics),
+        add_change(&params, i->label->name, sampler_both_of(c, e, &statistics),
                    sym_num(c, 0));
     }
     symp density =

@@ -5,21 +5,7 @@
 # draws that have its rank.
 source "$GBM_ROOT/tests/cli/lib"
 
-cat >ranks.gbm <<'E'
-model {
-  for (g in 1:3) { u[g] ~ dnorm(g / 3, 1) }
-  r[1:3] <- rank(u[])
-  for (k in 1:3) { m[k] ~ dnorm(0, 1) }
-  for (i in 1:N) { y[i] ~ dnorm(m[r[group[i]]], 1) }
-  for (i in 1:N) {
-    z[i] ~ dcat(p[])
-    w[i] ~ dpois(exp(n[z[i]]))
-  }
-  for (k in 1:2) { n[k] ~ dnorm(k, 4) }
-}
-E
-echo '{"N": 6, "group": [1, 1, 2, 3, 3, 3], "y": [2, 1.5, 0.2, -1, -2, -1.5],
-    "w": [1, 7, 2, 9, 3, 5], "p": [0.5, 0.5]}' >ranks.json
+ranks_model
 status 0 "$GBMC" -O 0 ranks.gbm -o ranks
 status 0 ./ranks --data ranks.json --device cpu --seed 1 --warmup 500 \
     --draws 5000 --monitor m --quiet --summary ranks.summary
