@@ -134,7 +134,14 @@ bool joint_constant(symp e, const struct factor *g)
     return !sym_any(e, moves, g);
 }
 
-/* w = scale * unit: the scale is what no instance changes. */
+/* Whether e tells if the node is read at all: it may be 0 as often as not. */
+static bool leaves_out(symp e)
+{
+    return !sym_never_zero(e) && (e->kind == SYM_SELECT || model_is_integer(e));
+}
+
+/* w = scale * unit: the scale is what no instance changes. Scores are divided
+ * by it, so what leaves rows out is of the unit. */
 static void split_scale(struct compiler *c, symp w, const struct factor *g,
                         symp *scale, symp *unit)
 {
@@ -143,7 +150,7 @@ static void split_scale(struct compiler *c, symp w, const struct factor *g,
     int n = w->kind == SYM_MUL ? w->nargs : 1;
     *scale = *unit = sym_num(c, 1);
     for (int i = 0; i < n; i++) {
-        bool apart = !joint_constant(args[i], g) &&
+        bool apart = !joint_constant(args[i], g) && !leaves_out(args[i]) &&
                      !sym_has_loop_of(args[i], g->loops, g->nloops);
         symp *to = apart ? scale : unit;
         *to = sym_mul2(c, *to, args[i]);
