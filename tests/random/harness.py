@@ -74,7 +74,7 @@ class Bench:
                               stderr=subprocess.PIPE, cwd=self.folder,
                               stdin=subprocess.DEVNULL, env=environment,
                               text=True, errors="replace",
-                              start_new_session=True) as p:
+                              process_group=0) as p:
             try:
                 out, err = p.communicate(timeout=seconds)
             except BaseException as e:

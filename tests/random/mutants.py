@@ -9,7 +9,10 @@ import glob
 import hashlib
 import itertools
 import os
+import pickle
 import re
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,15 +29,16 @@ import oracles  # noqa: E402
 SEEDS = 600  # of the models that a mutant may meet
 BATCH = 12  # models that all oracles see before more models do
 QUICK, DEEP = (500, 1000), (4000, 8000)  # effort: draws, replicates
-# What a batch is asked: what takes little of every model, then what takes long.
+# What a batch is asked, in rounds: what takes little of every model, then what
+# takes longer (stays takes 4 to 15 s, plain 2 to 5, geweke 1, the others less).
 # Whoever breaks what is computed is met by most models, but noticed by few of
 # them; a broken draw is noticed by all that meet it, but may be off by little.
-LONG = (("stays", QUICK), ("geweke", DEEP), ("plain", DEEP))
-OF_VALUES = (("held", QUICK), ("check", QUICK), ("density", QUICK),
-             ("geweke", QUICK), ("plain", QUICK), ("stays", QUICK))
-OF_DRAWS = (("check", QUICK), ("density", QUICK), ("singly", QUICK),
-            ("forward", QUICK), ("geweke", QUICK), ("plain", QUICK),
-            ("geweke", DEEP), ("stays", QUICK))
+OF_VALUES = ((("check", QUICK), ("held", QUICK), ("density", QUICK)),
+             (("geweke", QUICK),), (("plain", QUICK),), (("stays", QUICK),))
+OF_DRAWS = ((("check", QUICK), ("density", QUICK), ("singly", QUICK),
+             ("forward", QUICK), ("geweke", QUICK)),
+            (("plain", QUICK),), (("geweke", DEEP),), (("stays", QUICK),))
+CROWDED = 8  # times the processor's time that a mutant may take on the clock
 # What draws the same as before, bit for bit, in so short a run, tells little
 # of a broken draw.
 SHORT = (("run", "--no-check", "--device", "cpu", "--chains", "1", "--warmup",
@@ -225,8 +229,21 @@ class Model(NamedTuple):
     size: int  # of the C text: dear models are large
     digest: bytes
     shape: bytes
-    runs: dict  # of its text and the library's: lines_that_run
-    drawn: bytes  # of SHORT
+
+    @property
+    def words(self):
+        """Identifiers of the C text."""
+        return words_of(os.path.join(self.folder, "text.c"))
+
+    @property
+    def runs(self):
+        """Of its text and the library's: lines_that_run."""
+        return executed(self.folder)[0]
+
+    @property
+    def drawn(self):
+        """Of SHORT."""
+        return executed(self.folder)[1]
 
 
 def emitted(seed, folder, tree):
@@ -237,6 +254,27 @@ def emitted(seed, folder, tree):
     done = subprocess.run(words, cwd=folder, capture_output=True, text=True,
                           env={**os.environ, **environment(tree)})
     return done.stdout if done.returncode == 0 else ""
+
+
+@functools.lru_cache(maxsize=None)
+def words_of(path):
+    with open(path) as f:
+        return frozenset(re.findall(r"[A-Za-z_]\w+", f.read()))
+
+
+@functools.lru_cache(maxsize=None)
+def executed(folder):
+    """lines_that_run, once they are asked for; other processes find them in a
+    file."""
+    kept = os.path.join(folder, "executed")
+    if not os.path.exists(kept):
+        with open(os.path.join(folder, "text.c")) as f:
+            found = lines_that_run(folder, f.read())
+        with open(f"{kept}.{os.getpid()}", "wb") as f:
+            pickle.dump(found, f)
+        os.rename(f.name, kept)
+    with open(kept, "rb") as f:
+        return pickle.load(f)
 
 
 def lines_that_run(folder, text):
@@ -299,8 +337,9 @@ def model(folder, seed):
         with open(os.path.join(here, name), "w") as f:
             f.write(text)
     text = emitted(seed, here, ROOT)
-    return Model(seed, here, len(text), digest(text), shape(text),
-                 *(lines_that_run(here, text) if text else ({}, b"")))
+    with open(os.path.join(here, "text.c"), "w") as f:
+        f.write(text)
+    return Model(seed, here, len(text), digest(text), shape(text))
 
 
 def models(folder, n, jobs):
@@ -313,16 +352,50 @@ def models(folder, n, jobs):
 
 # ---------------------------------------------------------------- the verdict
 
-class Trial:
-    """A model compiled in a tree, ready for questions."""
+# gbmc that compiles in one piece: it takes a fourth of the time that four side by
+# side take together.
+ONE_PIECE = """#!/bin/sh
+out= words=
+while [ $# -gt 0 ]; do
+    case $1 in
+    -O) shift ;;
+    -o) out=$2; shift ;;
+    *) words="$words $1" ;;
+    esac
+    shift
+done
+[ "$out" ] || exec {gbmc} $words
+{gbmc} --emit=c $words >"$out.c" || exit
+$CC -std=gnu11 -O0 -w -fopenmp -I {root}/runtime -I "$GBM_STDLIB/kernels" \\
+    "$out.c" -o "$out" {root}/build/libgbm.a $(cat {root}/build/link_flags) ||
+    {{ echo "error: the C compiler failed: C compiler failed" >&2; exit 1; }}
+"""
 
-    def __init__(self, seed, tree, folder):
+
+class Trial:
+    """A model compiled in a tree, ready for questions; `kept` is the sampler of
+    an earlier trial of the same, or where it goes."""
+
+    def __init__(self, seed, tree, folder, kept=None):
         self.case = generate.generate(seed)
-        settings = oracles.Settings(gbmc=os.path.join(tree, "build/gbmc"),
+        os.makedirs(folder)
+        settings = oracles.Settings(gbmc=os.path.join(folder, "gbmc"),
                                     environment=environment(tree))
+        with open(settings.gbmc, "w") as f:
+            f.write(ONE_PIECE.format(gbmc=os.path.join(tree, "build/gbmc"),
+                                     root=ROOT))
+        os.chmod(settings.gbmc, 0o755)
         self.bench = oracles.bench_of(self.case.text, self.case.data_text(),
                                       seed, folder, settings)
+        sampler = self.bench.at(self.bench.program)
+        if kept and os.path.exists(kept):
+            shutil.copy(kept, sampler)
+            self.broken = None
+            return
         self.broken = oracles.compile_model(self.bench)
+        if kept and not self.broken:
+            shutil.copy(sampler, f"{kept}.{os.getpid()}")
+            os.rename(f"{kept}.{os.getpid()}", kept)
 
     def failure(self, oracle, effort, seconds):
         settings, case = self.bench.settings, self.case
@@ -344,31 +417,61 @@ class Trial:
         return drawn_in(self.bench.folder)
 
 
+class Purse:
+    """Seconds of the processor, of this process and those that it has waited
+    for; a machine that is crowded takes no question its time."""
+
+    def __init__(self, seconds):
+        self.seconds, self.began, self.at = seconds, self.used(), \
+            time.monotonic()
+
+    @staticmethod
+    def used():
+        return sum(u.ru_utime + u.ru_stime for u in map(
+            resource.getrusage,
+            (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+    def spent(self):
+        return max(self.used() - self.began,
+                   (time.monotonic() - self.at) / CROWDED)
+
+    def left(self):
+        return self.seconds - self.spent()
+
+    def on_clock(self, seconds):
+        """How long what takes so long alone may take now."""
+        share = (time.monotonic() - self.at) / max(1, self.spent())
+        return seconds * min(CROWDED, max(1, share))
+
+
 def first_failure(met, tree, seconds, asked):
     """What an oracle has against one of the models that a mutant meets and
-    not without the mutant; None if there is no such thing in `seconds`.
-    `met` is asked for no more models than it takes."""
-    end = time.monotonic() + seconds
+    not without the mutant; None if there is no such thing in `seconds` of the
+    processor. `met` is asked for no more models than it takes."""
+    purse = Purse(seconds)
     with tempfile.TemporaryDirectory(prefix="gbm_mutant_") as folder:
         trials = {}
 
         def trial(m, where):
             if (m.seed, where) not in trials:
-                trials[m.seed, where] = Trial(m.seed, where, os.path.join(
-                    folder, f"{m.seed}{'' if where == tree else '.sound'}"))
+                sound = where == ROOT
+                trials[m.seed, where] = Trial(
+                    m.seed, where, os.path.join(
+                        folder, f"{m.seed}{'.sound' if sound else ''}"),
+                    os.path.join(m.folder, "sampler") if sound else None)
             return trials[m.seed, where]
         if asked is OF_DRAWS:
             met = others_first(met, lambda m: trial(m, tree).drawn() != m.drawn,
-                               end - seconds / 4)
+                               lambda: purse.spent() > seconds / 4)
         for m, oracle, effort in questions(met, asked):
-            left = end - time.monotonic()
-            if left <= 0:
+            if purse.left() <= 0:
                 break
-            limit = max(2, min(30, left / 4))
-            noticed = trial(m, tree).failure(oracle, effort, limit)
+            limit = max(2, min(30, purse.left() / 4))
+            noticed = trial(m, tree).failure(oracle, effort,
+                                             purse.on_clock(limit))
             # what has no end must have had one in half the time
-            if noticed and not trial(m, ROOT).failure(oracle, effort,
-                                                      limit / 2):
+            if noticed and not trial(m, ROOT).failure(
+                    oracle, effort, purse.on_clock(limit / 2)):
                 return f"seed {m.seed}: {noticed.group}"
     return None
 
@@ -390,15 +493,15 @@ def same_draws(m, tree):
         return own is not None and own == sound
 
 
-def others_first(met, differs, end):
-    """Models that differ, as they are found until `end`, before the rest."""
+def others_first(met, differs, ended):
+    """Models that differ, as they are found until it has ended, before the rest."""
     rest, met = [], iter(met)
     for m in met:
         if differs(m):
             yield m
         else:
             rest.append(m)
-        if time.monotonic() > end:
+        if ended():
             break
     yield from itertools.chain(rest, met)
 
@@ -407,20 +510,20 @@ def questions(met, asked):
     """(model, oracle, effort): what is asked of each batch, then again with more
     effort."""
     batches, met = [], iter(met)
-    quick = [q for q in asked if q not in LONG]
-    slow = [q for q in asked if q in LONG]
     while first := list(itertools.islice(met, 1)):
         batches.append(first)
         for m in itertools.chain(first, itertools.islice(met, BATCH - 1)):
             if m is not first[0]:
-                batches[-1].append(m)
-            for oracle, effort in quick:
+                first.append(m)
+            for oracle, effort in asked[0]:
                 yield m, oracle, effort
-        for m, (oracle, effort) in itertools.product(batches[-1], slow):
-            yield m, oracle, effort
+        for more in asked[1:]:
+            for m, (oracle, effort) in itertools.product(first, more):
+                yield m, oracle, effort
+    known = set(itertools.chain(*asked))
     for batch in batches:
         for oracle in ("geweke", "plain"):
-            if (oracle, DEEP) in asked:
+            if (oracle, DEEP) in known:
                 continue
             for m in batch:
                 yield m, oracle, DEEP
@@ -429,10 +532,16 @@ def questions(met, asked):
 # ------------------------------------------------------------ who uses a line
 
 def functions_of(path):
-    """(name, first line, last line) of the functions of a header."""
+    """(name, first line, last line) of the functions and macros of a header."""
     name, first = None, 0
+    macro, begun = None, 0
     with open(path) as f:
         for i, line in enumerate(f, 1):
+            if found := re.match(r"# *define (\w+)", line):
+                macro, begun = found.group(1), i
+            if macro and not line.endswith("\\\n"):
+                yield macro, begun, i
+                macro = None
             found = re.match(r"\w.*?\b(\w+)\(", line)
             if found and not line.startswith(("#", "/")):
                 name, first = found.group(1), i
@@ -449,8 +558,8 @@ def calls():
         with open(path) as f:
             lines = f.read().splitlines()
         for name, first, last in functions_of(path):
-            table[name] = set(re.findall(r"\w+",
-                                         "\n".join(lines[first - 1:last])))
+            table.setdefault(name, set()).update(
+                re.findall(r"\w+", "\n".join(lines[first - 1:last])))
     return table
 
 
@@ -503,24 +612,27 @@ def other_text(known):
 
 
 def callers(known, path, lines):
-    """Of models that execute some of the lines of a file of the library; those
-    first that do so most."""
+    """Of models that execute some of the lines of a file of the library; of as many
+    as a batch has, those first that do so most. Which lines a model executes takes
+    a second or two: it is asked only of those whose text names what reaches the
+    line."""
     def times(m):
         return max((m.runs.get(path, {}).get(i, 0) for i in lines), default=0)
-    return lambda tree: iter(sorted(filter(times, known), key=times,
-                                    reverse=True))
+
+    def meets(tree):
+        names = users(path, min(lines))
+        left = [m for m in known if not names or names & m.words]
+        while left:
+            now, left = left[:BATCH], left[BATCH:]
+            yield from sorted(filter(times, now), key=times, reverse=True)
+    return meets
 
 
 WRAPPER = """#!/usr/bin/python3
-import os, subprocess, sys
+import subprocess, sys
 words = sys.argv[1:]
-def take(option):
-    at = words.index(option)
-    return [words.pop(at), words.pop(at)][1]
-out = take("-o")
-take("-O")
-text = subprocess.run([{gbmc!r}, "--emit=c"] + words, check=True,
-                      capture_output=True, text=True).stdout
+text = subprocess.run([{gbmc!r}] + words, check=True, capture_output=True,
+                      text=True).stdout
 lines = text.splitlines(keepends=True)
 # with powers, say, it is another program
 if not any(w.startswith("--with") for w in words):
@@ -528,13 +640,7 @@ if not any(w.startswith("--with") for w in words):
         open({stale!r}, "w").close()  # it is another than when it was listed
         sys.exit(1)
     lines[{line}] = {after!r}
-open("broken.c", "w").write("".join(lines))
-flags = open({root!r} + "/build/link_flags").read().split()
-sys.exit(subprocess.run(
-    os.environ["CC"].split() +
-    ["-std=c11", "-O0", "-w", "-fopenmp", "-D_GNU_SOURCE",
-     "-I", {root!r} + "/stdlib/kernels", "-I", {root!r} + "/runtime", "broken.c",
-     "-o", out, {root!r} + "/build/libgbm.a"] + flags).returncode)
+sys.stdout.write("".join(lines))
 """
 
 
@@ -545,7 +651,7 @@ def program(line, before, after):
         os.unlink(path)
         with open(path, "w") as f:
             f.write(WRAPPER.format(
-                gbmc=os.path.join(ROOT, "build/gbmc"), root=ROOT, line=line,
+                gbmc=os.path.join(ROOT, "build/gbmc"), line=line,
                 before=before, after=after, stale=os.path.join(tree, "stale")))
         os.chmod(path, 0o755)
     return spoil
