@@ -63,8 +63,10 @@ void condition_find_in_factor(struct compiler *c, struct finder *f,
     /* restrictions whose log density does not mention what they restrict */
     if (g->opaque && !condition_is_observed_sum(c, g))
         for (int i = 0; i < g->family->nargs; i++)
-            find_refs(f, model_substitute_derived(c, g->family->args[i].body),
-                      g->family->args[i].ndim > 0, false);
+            find_refs(f,
+                      model_substitute_derived(
+                          c, value_as_argument(c, &g->family->args[i])),
+                      false, false);
 }
 
 void condition_find_in_inverse(struct compiler *c, const struct step *s,

@@ -209,6 +209,8 @@ void model_order_arguments(struct compiler *c, struct program *p);
 /* The factor's log density etc. from the family's distribution. */
 struct factor *family_factor(struct compiler *c, struct model *m,
                              struct family *f);
+/* A value as an argument of a library call: a scalar, or SYM_ARRAY. */
+symp value_as_argument(struct compiler *c, const struct value *v);
 /* e with every derived node that is not stored replaced by its definition. */
 symp model_substitute_derived(struct compiler *c, symp e);
 void model_print(struct text *out, struct compiler *c, const struct model *m);

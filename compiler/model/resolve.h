@@ -72,8 +72,6 @@ symp model_add_dimension(struct resolver *r, struct value *out, symp extent,
 /* A single value, or an array of any shape, as a vector: JAGS's order of the
  * elements, the first index fastest. */
 struct value value_as_vector(struct resolver *r, const struct value *v);
-/* A value as an argument of a library call: a scalar, or SYM_ARRAY. */
-symp value_as_argument(struct compiler *c, const struct value *v);
 /* Gives all n arguments the shape of the arrays among them, in *out. */
 bool model_broadcast(struct resolver *r, const char *name, int n,
                      struct value *args, struct value *out, struct span span);

@@ -19,13 +19,14 @@ status 0 "$GBMC" --explain iid.gbm
 prints 'cut .* slice, z integrated out'
 status 0 "$GBMC" iid.gbm -o iid
 
-# agree DATA NAME=MEAN=SD ...: within 5 standard errors, and 0.03 of the spread
+# agree SAMPLER DATA NAME=MEAN=SD ...: within 5 standard errors, and 0.03 of the
+# spread
 agree() {
-    local data=$1
-    shift
-    status 0 ./iid check --data "$data"
+    local sampler=$1 data=$2
+    shift 2
+    status 0 "./$sampler" check --data "$data"
     prints 'cut +slice .*pass'
-    status 0 ./iid --data "$data" --device cpu --chains 4 --draws 40000 \
+    status 0 "./$sampler" --data "$data" --device cpu --chains 4 --draws 40000 \
         --monitor cut,beta --quiet --summary iid.json
     python3 - "$@" >.out <<'E' || fail "the posterior of $data"
 import json
@@ -42,12 +43,57 @@ sys.exit(bad)
 E
 }
 echo '{"n": 6, "y": [0, 0, 1, 1, 3, 3]}' >iid_data.json
-agree iid_data.json 'cut[1]=-0.6638=0.6337' 'cut[2]=0.1909=0.5946' \
+agree iid iid_data.json 'cut[1]=-0.6638=0.6337' 'cut[2]=0.1909=0.5946' \
     'cut[3]=0.4872=0.6077' 'beta=-0.1424=0.7201'
 echo '{"n": 6, "y": [0, null, 1, 1, 3, 3],
   "z": [-0.3, null, null, null, null, null]}' >known.json
-agree known.json 'cut[1]=-0.0211=0.2410' 'cut[2]=0.7584=0.3991' \
+agree iid known.json 'cut[1]=-0.0211=0.2410' 'cut[2]=0.7584=0.3991' \
     'cut[3]=1.0509=0.4446' 'beta=0.7981=0.5409'
+
+# ---- a row of cut points for each group, reached by a loop or by an index
+
+cat >rows.gbm <<'M'
+model {
+  for (g in 1:G) {
+    for (i in 1:n) {
+      y[g, i] ~ dinterval(z[g, i], cut[g, 1:K])
+      z[g, i] ~ dnorm(beta[g], 1)
+    }
+    for (k in 1:max(2, K)) { cut[g, k] ~ dnorm(0, 1) }
+    beta[g] ~ dnorm(0, 0.1)
+  }
+}
+M
+status 0 "$GBMC" rows.gbm -o rows
+echo '{"G": 2, "n": 6, "K": 3, "y": [[0, 0, 1, 1, 3, 3], [0, null, 1, 1, 3, 3]],
+  "z": [[null, null, null, null, null, null],
+        [-0.3, null, null, null, null, null]]}' >rows.json
+agree rows rows.json 'cut[1,1]=-0.6638=0.6337' 'cut[1,2]=0.1909=0.5946' \
+    'cut[1,3]=0.4872=0.6077' 'beta[1]=-0.1424=0.7201' \
+    'cut[2,1]=-0.0211=0.2410' 'cut[2,2]=0.7584=0.3991' \
+    'cut[2,3]=1.0509=0.4446' 'beta[2]=0.7981=0.5409'
+
+cat >groups.gbm <<'M'
+model {
+  for (i in 1:n) {
+    y[i] ~ dinterval(z[i], cut[group[i], 1:3])
+    z[i] ~ dnorm(beta[group[i]], 1)
+  }
+  for (g in 1:2) {
+    for (k in 1:3) { cut[g, k] ~ dnorm(0, 1) }
+    beta[g] ~ dnorm(0, 0.1)
+  }
+}
+M
+status 0 "$GBMC" groups.gbm -o groups
+echo '{"n": 12, "y": [0, 0, 0, null, 1, 1, 1, 1, 3, 3, 3, 3],
+  "group": [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2],
+  "z": [null, -0.3, null, null, null, null, null, null, null, null, null, null]
+  }' >groups.json
+agree groups groups.json 'cut[1,1]=-0.6638=0.6337' 'cut[1,2]=0.1909=0.5946' \
+    'cut[1,3]=0.4872=0.6077' 'beta[1]=-0.1424=0.7201' \
+    'cut[2,1]=-0.0211=0.2410' 'cut[2,2]=0.7584=0.3991' \
+    'cut[2,3]=1.0509=0.4446' 'beta[2]=0.7981=0.5409'
 
 # ---- cut points by sums: a hundred and fifty values mix
 
