@@ -371,26 +371,9 @@ GBM_FN real gbm_p_nchisqr(real x, real k, real delta)
     return gbm_nchisqr_p(x, k, delta);
 }
 
-/* By bisection in x, once an upper bound is found. */
-GBM_FN_BIG real gbm_q_nchisqr(real p, real k, real delta)
+GBM_FN real gbm_q_nchisqr(real p, real k, real delta)
 {
-    if (!(p > 0 && p < 1))
-        return p == 0 ? 0 : (p == 1 ? GBM_INF : GBM_NAN);
-    real low = 0, high = k + delta + 1;
-    while (gbm_nchisqr_p(high, k, delta) < p) {
-        low = high;
-        high *= 2;
-    }
-    for (int i = 0; i < 1100; i++) {
-        real middle = low > 0 ? low + (high - low) / 2 : high / 16;
-        if (!(middle > low && middle < high) || high - low < GBM_EPSILON * high)
-            break;
-        if (gbm_nchisqr_p(middle, k, delta) < p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
+    return gbm_nchisqr_quantile(p, k, delta);
 }
 
 /* Pareto(alpha, c): density alpha c^alpha x^-(alpha+1), x > c */

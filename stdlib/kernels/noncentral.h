@@ -70,25 +70,84 @@ GBM_FN_BIG real gbm_log_nchisqr_density(real x, real k, real delta)
            real_log(sum);
 }
 
+/* The sum of w_j P(a + j, y) over j, w_j Poisson with mean m, from j = mode on,
+ * about which the largest terms are. Bounds of the terms say where they end:
+ * P(a + 1, y) is below y/a P(a, y), and below P(a, y). From there down, where
+ * nothing cancels, P(a, y) is P(a + 1, y) and a term; Benton and Krishnamoorthy
+ * (2003). */
+GBM_FN_BIG real gbm_poisson_mixture_of_p(real a, real y, real m, real mode)
+{
+    real top = mode;
+    for (real bound = 1;; top += 1) {
+        bound *= m / (top + 1) * real_fmin(1, y / (a + top));
+        if (!(bound > GBM_EPSILON / 16))
+            break;
+    }
+    real weight = real_exp(gbm_log_poisson_term(top, m));
+    real term = real_exp(gbm_log_poisson_term(a + top, y));
+    real p = gbm_gamma_p(a + top, y), sum = weight * p, last = 0;
+    for (real j = top; j > 0; j -= 1) {
+        term *= (a + j) / y;
+        weight *= j / m;
+        p += term;
+        const real share = weight * p;
+        sum += share;
+        if (j <= mode && share < last && share < GBM_EPSILON / 16 * sum)
+            break;
+        last = share;
+    }
+    return sum;
+}
+
+/* The same with a large mode: of a sum of terms that change slowly with j every
+ * stride-th is enough, as of an integral by the trapezoidal rule. */
+GBM_FN_BIG real gbm_poisson_mixture_of_p_far(real a, real y, real m, real mode)
+{
+    const real stride = real_floor(real_sqrt(mode) / 4);
+    real sum = 0;
+    for (int side = -1; side <= 1; side += 2) {
+        real share = 1;
+        for (real i = side<0; share> GBM_EPSILON / 16 * sum; i += 1) {
+            const real j = mode + (real)side * stride * i;
+            if (j < 0)
+                break;
+            share =
+                real_exp(gbm_log_poisson_term(j, m)) * gbm_gamma_p(a + j, y);
+            sum += share;
+        }
+    }
+    return stride * sum;
+}
+
+/* From which mode on a part of the terms is cheaper than all, and from which on
+ * the distribution is a normal one. */
+#define GBM_MIXTURE_FAR REAL_C(1e5)
+#ifdef GBM_SINGLE
+#define GBM_MIXTURE_NORMAL REAL_C(1e10)
+#else
+#define GBM_MIXTURE_NORMAL REAL_C(1e24)
+#endif
+
 /* Its distribution function. */
 GBM_FN_BIG real gbm_nchisqr_p(real x, real k, real delta)
 {
-    if (!(x > 0))
-        return x <= 0 ? 0 : GBM_NAN;
-    real mean = delta / 2, mode = real_floor(mean);
-    real first = real_exp((mode > 0 ? mode * real_log(mean) : 0) - mean -
-                          gbm_lgamma(mode + 1));
-    real sum = 0, weight = first;
-    for (real j = mode; weight > GBM_EPSILON / 8 * first; j += 1) {
-        sum += weight * gbm_gamma_p(k / 2 + j, x / 2);
-        weight *= mean / (j + 1);
-    }
-    weight = first;
-    for (real j = mode; j > 0 && weight > GBM_EPSILON / 8 * first; j -= 1) {
-        weight *= j / mean;
-        sum += weight * gbm_gamma_p(k / 2 + j - 1, x / 2);
-    }
-    return real_fmin(sum, 1);
+    if (!(x > 0 && x < GBM_INF))
+        return x <= 0 ? 0 : x > 0 ? 1 : GBM_NAN;
+    if (!(k < GBM_INF && delta < GBM_INF))
+        return GBM_NAN;
+    const real half = k / 2, y = x / 2, mean = delta / 2;
+    if (delta == 0)
+        return gbm_gamma_p(half, y);
+    /* far below the mean the largest terms are those of the density */
+    const real r = gbm_hypotenuse(half - 1, real_sqrt(x) * real_sqrt(delta));
+    const real low = real_fmin(mean, (r - half - 1) / 2);
+    const real mode = real_floor(real_fmax(low, 0));
+    if (mode > GBM_MIXTURE_NORMAL)
+        return gbm_phi((y - half - mean) / real_sqrt(half + delta));
+    return real_fmin(mode < GBM_MIXTURE_FAR
+                         ? gbm_poisson_mixture_of_p(half, y, mean, mode)
+                         : gbm_poisson_mixture_of_p_far(half, y, mean, mode),
+                     1);
 }
 
 /* Log of the integral over y > 0 of (y/s)^k exp(-(y - m)^2 / 2), times s^-1;
@@ -148,7 +207,56 @@ GBM_FN_BIG real gbm_nt_p(real x, real k, real ncp)
     return real_fmin(sum / total, 1);
 }
 
-/* Its quantile: bounds by steps that double, then bisection. */
+/* A density's log and its distribution function, with two parameters. */
+typedef real gbm_two_parameters(real x, real first, real second);
+
+/* x in [low, high] with log p(x) = log p, by Newton's method, as the logarithm
+ * of a distribution function is concave where that of its density is; by
+ * bisection where a step leaves the bounds or they shrink too slowly. */
+GBM_FN_BIG real gbm_quantile_between(real p, real first, real second, real low,
+                                     real high, gbm_two_parameters *cdf,
+                                     gbm_two_parameters *log_density)
+{
+    real x = low + (high - low) / 2, before = high - low;
+    for (int i = 0; i < 1100; i++) {
+        const real reached = cdf(x, first, second);
+        if (reached < p)
+            low = x;
+        else
+            high = x;
+        real change = -real_log(reached / p) * reached /
+                      real_exp(log_density(x, first, second));
+        if (real_fabs(change) <= GBM_EPSILON * real_fabs(x))
+            return x;
+        if (!(x + change > low && x + change < high) ||
+            2 * real_fabs(change) > real_fabs(before))
+            change = low + (high - low) / 2 - x;
+        before = change;
+        if (!(x + change > low && x + change < high))
+            break;
+        x += change;
+    }
+    return high;
+}
+
+/* Quantile of the non-central chi-squared distribution. */
+GBM_FN_BIG real gbm_nchisqr_quantile(real p, real k, real delta)
+{
+    if (!(p > 0 && p < 1))
+        return p == 0 ? 0 : (p == 1 ? GBM_INF : GBM_NAN);
+    real low = 0, high = k + delta + 1;
+    while (gbm_nchisqr_p(high, k, delta) < p) {
+        low = high;
+        high *= 2;
+    }
+    while (low == 0 && high > 0 && gbm_nchisqr_p(high / 16, k, delta) > p)
+        high /= 16;
+    low = real_fmax(low, high / 16);
+    return gbm_quantile_between(p, k, delta, low, high, gbm_nchisqr_p,
+                                gbm_log_nchisqr_density);
+}
+
+/* Quantile of the non-central t: bounds by steps that double. */
 GBM_FN_BIG real gbm_nt_quantile(real p, real k, real ncp)
 {
     if (!(p > 0 && p < 1))
@@ -159,16 +267,8 @@ GBM_FN_BIG real gbm_nt_quantile(real p, real k, real ncp)
     for (real step = 1; gbm_nt_p(high, k, ncp) < p && step < GBM_HUGE;
          step *= 2)
         high += step;
-    for (int i = 0; i < 200; i++) {
-        real middle = low + (high - low) / 2;
-        if (!(middle > low && middle < high))
-            break;
-        if (gbm_nt_p(middle, k, ncp) < p)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low + (high - low) / 2;
+    return gbm_quantile_between(p, k, ncp, low, high, gbm_nt_p,
+                                gbm_log_nt_density);
 }
 
 #endif

@@ -240,6 +240,21 @@ for x, k, d in ((3, 2, 1), (0.1, 5, 3), (200, 4, 90), (12, 7.5, 0.01)):
         return nsum(lambda j: exp(-d / 2 + j * log(d / 2) - loggamma(j + 1)) * f(k + 2 * j), [0, 400], method='d')
     record('d_nchisqr', mixed(lambda n: exp((n / 2 - 1) * log(x) - x / 2 - n / 2 * log(2) - loggamma(n / 2))), x, k, d)
     record('p_nchisqr', mixed(lambda n: gamma_p(n / 2, x / 2)), x, k, d)
+# far below the mean the largest terms are far from that of the largest weight
+for x, k, d in ((1.971486524478184, 7, 300), (2501.883498, 1, 3000), (1e-9, 0.3, 30), (20, 2000, 4),
+                (39000, 3, 41000), (390000, 3, 410000), (1001000, 3, 1000000)):
+    x, k, d = exact(x, k, d)
+    last = int(d / 2 + 30 * sqrt(d) + 60)
+    p = gamma_p(k / 2 + last, x / 2)
+    term = exp((k / 2 + last) * log(x / 2) - x / 2 - loggamma(k / 2 + last + 1))
+    weight = exp(last * log(d / 2) - d / 2 - loggamma(last + 1))
+    total = weight * p
+    for j in range(last, 0, -1):
+        term *= (k / 2 + j) / (x / 2)
+        weight *= j / (d / 2)
+        p += term
+        total += weight * p
+    record('p_nchisqr', total, x, k, d)
 
 print('/* Written by special_values.py. */')
 print('static const struct special_value special_values[] = {')
