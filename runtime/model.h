@@ -505,6 +505,11 @@ struct gbm_step {
     void (*block_get)(const void *state, int64_t element, double *x);
     void (*block_set)(const void *state, int64_t element, const double *x);
     double (*conditional)(const void *state, int64_t element, const double *x);
+    /* Not NULL: of counts, of which no two meet in a factor: `conditional` is a
+     * function that data settle and the element times a number, its tilt, which
+     * is returned; the former at *x, unless x is NULL, is put into *settled. */
+    double (*tilt)(const void *state, int64_t element, const double *x,
+                   double *settled);
     /* Whether what `run` draws for an element is a draw from that conditional,
      * whatever it was before; NULL: never. */
     int (*exact)(const void *state, int64_t element);

@@ -188,6 +188,11 @@ void emit_store_width(struct emitter *e, const struct step *s,
 /* dimension_, get_, set_, conditional_: what the self-check asks of it. */
 void emit_scalar_checks(struct compiler *c, struct text *out,
                         const struct step *s);
+/* tilted.c: whether the state changes the log density of s's full conditionals,
+ * of counts, by a term that is linear in them alone, and no earlier step of
+ * that kind draws nodes that meet these; then tilt_ (model.h). */
+bool emit_tilts(const struct step *s);
+void emit_tilt(struct compiler *c, struct text *out, const struct step *s);
 
 /* ---- step.c, part.c, family.c: the functions of steps and families ---- */
 void emit_step(struct compiler *c, struct text *out, struct step *s);
@@ -370,6 +375,9 @@ void emit_hoisted_fill(struct emitter *e, const struct step *s,
                        const char *target);
 /* total += the hoisted parts' log densities at x */
 void emit_hoisted_sums(struct emitter *e, const struct step *s);
+/* The member of the conditional that has the slope of a hoisted part. */
+const char *emit_hoisted_slope(struct compiler *c, const struct step *s,
+                               const struct part *p);
 
 /* work.c: the table of a step's phases and what counts their work; its members
  * of the row in the table of steps. */

@@ -252,6 +252,12 @@ void emit_hoisted_fill(struct emitter *e, const struct step *s,
     emit_line(e, "#endif");
 }
 
+const char *emit_hoisted_slope(struct compiler *c, const struct step *s,
+                               const struct part *p)
+{
+    return intern_format(c, "slope%d", number_of(s, p));
+}
+
 static const char *term_of(struct emitter *e, const struct part *p, int n)
 {
     if (!p->copies)

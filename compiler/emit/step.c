@@ -312,6 +312,8 @@ static bool emit_step_functions(struct text *out, struct compiler *c,
     const struct sampler *k = s->sampler;
     if (k->scalar)
         emit_scalar_checks(c, out, s);
+    if (emit_tilts(s))
+        emit_tilt(c, out, s);
     if (k->emit_tables)
         k->emit_tables(c, out, s);
     const bool cost = k->own_cost || emit_cost(out, c, s);
@@ -416,6 +418,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         text_printf(out, ", .sizes = sizes_%s", id);
     if (s->sampler->checked ? s->sampler->checked(s) : k->scalar)
         emit_access_row(out, id, intern_format(c, "%s_at", id));
+    if (emit_tilts(s))
+        text_printf(out, ", .tilt = tilt_%s", id);
     if (k->block_access)
         emit_access_row(out, s->name, s->name);
     if (k->matrix && !s->whole)

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_PERIOD = 8 };
 #define STEP_NUMBER (UINT32_MAX - 1) /* in the random number key */
 
 /* ---- making one ---- */
@@ -43,7 +44,16 @@ void host_along_free(struct host_along *a)
     free(a->derived);
     free(a->widths);
     free(a->history);
+    free(a->counts);
     free(a);
+}
+
+/* A move that costs more than a sweep is made in some sweeps alone: it has more
+ * to move then, and what its line leaves to the others has more time. */
+static void set_cost(struct host_along *a, double cost)
+{
+    a->period = cost < MOST_PERIOD ? (int)fmax(cost, 1) : MOST_PERIOD;
+    a->cost = cost / a->period;
 }
 
 struct host_along *host_along_create(const struct rt *rt,
@@ -62,11 +72,12 @@ struct host_along *host_along_create(const struct rt *rt,
     a->stride = a->warmup / 2 / ALONG_ROWS + 1;
     a->terms = malloc(all * sizeof *a->terms);
     a->derived = malloc(all * sizeof *a->derived);
-    if (a->terms && a->derived && along_list(a, state)) {
+    if (a->terms && a->derived && along_list(a, state) &&
+        along_list_counts(a, state)) {
         const size_t chains = (size_t)in->nchains;
         along_list_others(a, state);
         along_find_positive(a, state);
-        a->cost = along_cost(a, state);
+        set_cost(a, along_cost(a, state));
         a->widths = calloc(chains, sizeof *a->widths);
         a->history =
             calloc(chains * ALONG_ROWS * (size_t)a->seen, sizeof *a->history);
@@ -105,12 +116,9 @@ static double place(const struct move *m, int k, double from, double t)
     return m->a->positive[k] ? from * exp(step) : from + step;
 }
 
-static void put(const struct move *m, double t)
+static void derive(const struct move *m)
 {
     const struct host_along *a = m->a;
-    for (int k = 0; k < a->n; k++)
-        if (m->line[k] != 0)
-            along_set(a, m->chain, k, place(m, k, m->from[k], t));
     for (int64_t i = 0; i < a->nderived; i++) {
         const struct gbm_family *f =
             &a->in->model->families[a->derived[i].family];
@@ -118,7 +126,17 @@ static void put(const struct move *m, double t)
     }
 }
 
-/* The joint log density at t, of the numbers' own scales. */
+static void put(const struct move *m, double t)
+{
+    const struct host_along *a = m->a;
+    for (int k = 0; k < a->n; k++)
+        if (m->line[k] != 0)
+            along_set(a, m->chain, k, place(m, k, m->from[k], t));
+    derive(m);
+}
+
+/* The joint log density at t, of the numbers' own scales, summed over counts.
+ */
 static double density(const void *context, double t)
 {
     const struct move *m = context;
@@ -131,7 +149,9 @@ static double density(const void *context, double t)
     for (int64_t i = 0; i < a->nterms && sum > -(double)INFINITY; i++)
         sum += a->in->model->families[a->terms[i].family].logdensity(
             m->state, a->terms[i].element);
-    return sum;
+    if (a->ncounts > 0 && sum > -(double)INFINITY)
+        sum -= along_log_counts(a, m->state);
+    return isnan(sum) ? -(double)INFINITY : sum;
 }
 
 /* Log of how far apart a move takes two values of each number that it moves,
@@ -159,13 +179,24 @@ static void move(struct host_along *a, void *state, int chain, int line,
                   (uint32_t)line);
     for (int k = 0; k < a->n; k++)
         m.from[k] = along_value(a, chain, k);
-    const double start = told ? density(&m, 0) : 0;
+    const double start = told || a->ncounts > 0 ? density(&m, 0) : 0;
+    if (a->ncounts > 0 && !isfinite(start)) {
+        put(&m, 0); /* a count is beyond what is listed of it */
+        return;
+    }
+    const double before = told ? along_log_counts(a, state) : 0;
     const double t =
         gbm_slice_any(&rng, 0, &a->widths[chain][line], 1, b->adapting,
                       -GBM_INF, GBM_INF, false, density, &m);
     put(&m, t);
     if (told)
         *told += density(&m, t) - start - stretch(&m, t);
+    if (a->ncounts > 0) {
+        along_draw_counts(a, state, &rng);
+        derive(&m);
+    }
+    if (told)
+        *told += along_log_counts(a, state) - before;
 }
 
 bool host_along_any(const struct host_along *a) { return a && a->lines.n > 0; }
@@ -186,6 +217,8 @@ void host_along_move(struct host_along *a, void *state, int chain,
 {
     if (b->adapting)
         along_record(a, chain, (int)sweep + 1);
+    if (!told && sweep % (uint32_t)a->period != 0)
+        return;
     for (int i = 0; i < a->lines.n; i++)
         move(a, state, chain, i, b, sweep, told);
     if (a->lines.n > 0) /* rows that a cell has may hang on what has moved */

@@ -45,6 +45,8 @@ struct along_item {
     int64_t element;
 };
 
+struct along_count;
+
 /* The moves of all chains. */
 struct host_along {
     const struct rt_instance *in;
@@ -54,7 +56,10 @@ struct host_along {
     bool positive[ALONG_CELLS];         /* these move on their logarithms */
     struct along_item *terms, *derived; /* of the joint density */
     int64_t nterms, nderived;
-    double cost; /* of a move along a line, in sweeps */
+    struct along_count *counts; /* that are summed out */
+    int64_t ncounts;
+    int period;  /* lines are moved along each so many sweeps */
+    double cost; /* of a line, in sweeps, for each sweep */
     bool always; /* lines are learnt whether they pay or not */
     struct along_lines lines;
     double (*widths)[ALONG_LINES]; /* [chains], of the slices */
@@ -71,6 +76,16 @@ bool along_list(struct host_along *a, const void *state);
 void along_list_others(struct host_along *a, const void *state);
 void along_find_positive(struct host_along *a, const void *state);
 double along_cost(const struct host_along *a, const void *state);
+
+/* along_counts.c. Lists counts that are summed out of a move, those of whole
+ * steps; false: no memory. What a density costs by them, in operations. Log
+ * probability of all of them as they are, given the rest; NaN: there is none,
+ * and no move. Draws all of them given the rest. */
+bool along_list_counts(struct host_along *a, const void *state);
+double along_cost_of_counts(const struct host_along *a);
+double along_log_counts(const struct host_along *a, const void *state);
+void along_draw_counts(const struct host_along *a, const void *state,
+                       struct gbm_rng *rng);
 
 /* along_history.c. Sweeps `done` of a chain: its state is one to learn from. */
 void along_record(struct host_along *a, int chain, int done);

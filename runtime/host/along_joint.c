@@ -180,6 +180,7 @@ double along_cost(const struct host_along *a, const void *state)
     m->family_work(state, works);
     density += work_of_items(a->in, a->terms, a->nterms, works);
     density += work_of_items(a->in, a->derived, a->nderived, works);
+    density += along_cost_of_counts(a);
     free(works);
     for (int k = 0; k < m->nsteps; k++)
         if (a->in->steps[k].active && !m->steps[k].leaf && m->steps[k].work)

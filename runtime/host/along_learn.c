@@ -120,13 +120,36 @@ static double rows_of(struct learner *l, int j, int from, int rows)
     return fmax(2 * sum - 1, 1);
 }
 
-/* The same in sweeps, by the half of the rows in which it is less: a chain that
- * comes from far, or has been elsewhere for once, is not slow for that. */
+/* What is seen of that many rows in all, about their own mean, which hides a
+ * part: each autocorrelation of a number that takes t of n rows is t / n less
+ * than it is, and is added up until it is 0, which exp(-2 k / t) then is at k =
+ * t / 2 log(n / t). More than SEEN_MOST of all rows is never seen, and may be
+ * any number; it is then taken for the least of them. */
+#define SEEN_MOST 0.28
+static double part_seen(double share) /* t / n */
+{
+    return share * (1 - share * (1 - log(share)));
+}
+
+static double rows_seen_as(double seen, int rows)
+{
+    double low = 0, high = SEEN_MOST;
+    for (int i = 0; i < 40; i++) {
+        const double middle = (low + high) / 2;
+        *(part_seen(middle) * rows < seen ? &low : &high) = middle;
+    }
+    return fmax(seen, high * rows);
+}
+
+/* The same in sweeps, without the first quarter of the rows, or the last, with
+ * which it would be more: a chain that comes from far, or has been elsewhere
+ * for once, is not slow for that. */
 static double time_of(struct learner *l, int j)
 {
-    const int half = l->h.rows / 2;
-    return l->h.stride *
-           fmin(rows_of(l, j, 0, half), rows_of(l, j, l->h.rows - half, half));
+    const int most = l->h.rows - l->h.rows / 4;
+    const double seen =
+        fmin(rows_of(l, j, 0, most), rows_of(l, j, l->h.rows - most, most));
+    return l->h.stride * rows_seen_as(seen, most);
 }
 
 /* Of numbers `from` .. `to` - 1, those that change least from row to row, if

@@ -73,17 +73,17 @@ static void asks_what_it_costs(void **unused)
 }
 
 /* A line that is yet to be tried. */
-static void begin(void)
+static void begin(int from)
 {
     memset(&lines, 0, sizeof lines);
-    learn(1, 0.1, false);
+    learn(from, 0.1, false);
     assert_int_equal(lines.n, 1);
 }
 
 static void keeps_what_pays(void **unused)
 {
     (void)unused;
-    begin();
+    begin(1);
     learn(50, 0.1, true); /* as fast as can be */
     assert_int_equal(lines.n, 1);
 }
@@ -91,14 +91,26 @@ static void keeps_what_pays(void **unused)
 static void leaves_out_what_does_not(void **unused)
 {
     (void)unused;
-    begin();
-    learn(1, 0.1, true); /* as slow as before */
+    begin(12);
+    learn(12, 0.1, true); /* as slow as before */
     assert_int_equal(lines.n, 0);
-    begin();
-    learn(2, 0, true); /* twice as fast */
+    begin(12);
+    learn(24, 0, true); /* twice as fast */
     assert_int_equal(lines.n, 1);
-    learn(2, 1, true); /* but a sweep as long */
+    learn(24, 1.5, true); /* but sweeps take longer by more */
     assert_int_equal(lines.n, 0);
+}
+
+/* Of what takes as long as all rows a sixth is seen, about their own mean. */
+static void knows_what_it_does_not_see(void **unused)
+{
+    (void)unused;
+    begin(1);
+    for (int j = 0; j < TIED; j++)
+        assert_true(lines.before[j] > ROWS / 5.);
+    begin(12); /* periods of 20, which take 20 / pi */
+    for (int j = 0; j < TIED; j++)
+        assert_true(lines.before[j] > 6 && lines.before[j] < 9);
 }
 
 /* The fifth number, slower than all, does not move along lines. */
@@ -198,6 +210,7 @@ int main(void)
         cmocka_unit_test(asks_what_it_costs),
         cmocka_unit_test(keeps_what_pays),
         cmocka_unit_test(leaves_out_what_does_not),
+        cmocka_unit_test(knows_what_it_does_not_see),
         cmocka_unit_test(waits_for_what_stays),
         cmocka_unit_test(moves_beside_what_stays),
         cmocka_unit_test(takes_one_with_what_follows),
