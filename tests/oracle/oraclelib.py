@@ -504,18 +504,25 @@ def run_gbm(model, data, monitors=None, inits=(), chains=4, warmup=1000,
             draws=1000, seed=1, target_ess=None, nodes=None, max_draws=400000,
             max_seconds=120, threads=1, gbmc=None, keep=20000, timeout=900,
             extra=()):
-    """Compiles and runs; doubles the draws until every node of `nodes` has
-    target_ess.  Returns (parameters, timing, draws)."""
+    """Compiles and runs; goes on until every node of `nodes` has target_ess,
+    anew only where fewer draws are kept.  Returns (parameters, timing, draws).
+    """
     with tempfile.TemporaryDirectory(prefix="oracle-") as tmp:
         sampler = os.path.join(tmp, "sampler")
+        state = os.path.join(tmp, "state")
+        save = ["--checkpoint", state, "--every", "1000h"]  # at the end alone
         compile_s = build_sampler(model, sampler, gbmc)
+        before, seconds = None, 0.0
         while True:
             thin = max(1, math.ceil(draws / keep))
+            if thin != before:
+                go_on, before, seconds = [], thin, 0.0
             start = time.time()
             s = run_sampler(sampler, data, os.path.join(tmp, "s.json"), inits,
-                            chains, warmup, draws, thin, seed,
-                            monitors, threads, extra, timeout)
-            seconds = time.time() - start
+                            chains, warmup, draws, thin, seed, monitors,
+                            threads, [*extra, *save, *go_on], timeout)
+            go_on = ["--resume", state]
+            seconds += time.time() - start
             timing = dict(s["timing"], compile_s=compile_s)
             pars = s["parameters"]
             if not target_ess:
