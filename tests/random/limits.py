@@ -1,5 +1,5 @@
 """What bounds what: each of a chain between the last and an end, orders that are
-held from both sides; and outcomes of which all are 0."""
+held from both sides; outcomes of which all are 0, trials that are certain."""
 
 import numpy as np
 
@@ -136,4 +136,21 @@ def zero_counts(b):
     each(b, i, f"{y}[{i.name}] ~ {text}")
     all_are(b, y, 0)
     b.latent_always.add(rate)
+    b.observed_always.add(y)
+
+
+def certain_trials(b):
+    """How many of some trials succeed, all of them or none where an indicator says
+    so; some of those are seen."""
+    n, w, number, y = b.between(3, 5), b.name("w"), b.name("N"), b.name("y")
+    i = b.loop(1, n)
+    at = f"{w}[{i.name}]"
+    share = b.number(0.3, 0.6)
+    each(b, i, f"{at} ~ dbern({b.number(0.3, 0.7)})")
+    each(b, i, f"{number}[{i.name}] ~ dbin(" + b.pick([
+        f"max({at}, {share})", f"min({at}, {share})", f"1 - {at} * {share}",
+        f"{at} * {share}"]) + f", {b.between(2, 5)})")
+    each(b, i, f"{y}[{i.name}] ~ dbin({b.of('probability', [])}, "
+         f"{number}[{i.name}])")
+    b.latent_always |= {w, number}
     b.observed_always.add(y)

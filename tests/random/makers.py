@@ -11,9 +11,9 @@ from held import held_sums, met_twice
 from hierarchies import hierarchy, overdispersion, shared_effects
 from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
-from limits import held_between, nested, zero_counts
+from limits import certain_trials, held_between, nested, zero_counts
 from mixtures import (
-    categories, mixture, occupancy, ordered, softmax, topics)
+    categories, classes_in_groups, mixture, occupancy, ordered, softmax, topics)
 from own import own_distribution
 from places import places
 from plates import (
@@ -59,10 +59,14 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
 LATER = [(3, held_sums), (1, met_twice)]
 # Later still, and one in five of the seeds above.
 LATEST, SINCE = [(1, places)], 64000000
+# By what a seed is modulo 48, of those that had none.
+RARE = {4: [(1, certain_trials)], 28: [(1, classes_in_groups)]}
 
 
 def later(seed):
     """What one piece more is taken of, or None."""
     if seed > SINCE and seed % 5 == 1:
         return LATEST
+    if seed > 60 and seed % 48 in RARE:
+        return RARE[seed % 48]
     return LATER if seed > 60 and seed % 12 in (0, 6, 8) else None

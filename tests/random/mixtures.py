@@ -200,3 +200,18 @@ def ordered(b):
         b.feature("pieces by literal subscripts")
     b.observed_always.add(y)
     b.add(Thing(cut, "real", (k,)))
+
+
+def classes_in_groups(b):
+    """Levels of a class in a group, which data tell; the class is the second
+    subscript."""
+    n, groups = b.between(5, 8), b.between(2, 3)
+    i = b.loop(1, n)
+    z, m, y = b.name("z"), b.name("m"), b.name("y")
+    each(b, i, f"{z}[{i.name}] ~ dbern({b.number(0.3, 0.7)})")
+    b.write(f"for (g in 1:{groups}) {{ for (c in 1:2) {{ "
+            f"{m}[g,c] ~ dnorm({b.number(-1, 1)}, {b.number(0.3, 1)}) }} }}")
+    each(b, i, f"{y}[{i.name}] ~ dnorm({m}[{b.by_data(groups, i)}, "
+         f"{z}[{i.name}] + 1], {b.number(1, 4)})")
+    b.latent_always |= {z, m}
+    b.observed_always.add(y)
