@@ -134,6 +134,38 @@ status 0 ./line "${smc[@]}" --quiet --resume left.ck --out left.csv
 status 0 ./line "${smc[@]}" --quiet --out whole.csv
 same_files 'smc: resumed after Ctrl-C' whole left
 
+# moves with tables, indices and sums that a particle holds: one number with what
+# stands beside it integrated out, components that split and trade, effects with
+# the scale and mean of their prior, sums that are held
+cat >moves.gbm <<'E'
+model {
+  for (i in 1:3) { x[i] ~ dbin(theta, n) }
+  theta ~ dbeta(2, 2)
+  n ~ dpois(30)
+  for (i in 1:N) { z[i] ~ dcat(pi[])  y[i] ~ dnorm(mu[z[i]], 1) }
+  for (k in 1:K) { mu[k] ~ dnorm(0, 0.1) }
+  for (k in 1:(K - 1)) { v[k] ~ dbeta(1, alpha) }
+  left[1] <- 1
+  for (k in 1:(K - 1)) { pi[k] <- v[k] * left[k]  left[k+1] <- left[k] * (1 - v[k]) }
+  pi[K] <- left[K]
+  alpha ~ dgamma(2, 1)
+  for (g in 1:3) {
+    for (j in 1:2) { c[g,j] ~ dpois(exp(eps[g,j] + b[g]))  eps[g,j] ~ dnorm(0, gamma) }
+    b[g] ~ dnorm(m, tau)
+  }
+  m ~ dnorm(0, 1)
+  gamma ~ dgamma(4, 2)
+  tau ~ dgamma(3, 2)
+}
+E
+echo '{"x": [16, 22, 25], "N": 6, "K": 3, "y": [-1.5, -0.8, -1.9, 1.4, 2.4, 1.1],
+    "c": [[1, 3], [0, 2], [4, 1]]}' >moves.json
+status 0 "$GBMC" -O 0 --with=powers moves.gbm -o moves
+goes_on tempering-moves 3 ./moves --data moves.json --method tempering \
+    --device cpu --replicas 3 --chains 2 --warmup 80 --draws 100
+goes_on smc-moves '2 5' ./moves --data moves.json --method smc --device cpu \
+    --particles 60 --chains 2
+
 # ---- along time
 
 cat >series.gbm <<'E'
