@@ -418,11 +418,6 @@ static void resolve_stochastic(struct resolver *r, const struct stmt *s)
         model_unknown_name(r, ENTRY_DISTRIBUTION, s->rhs);
         return;
     }
-    if (s->link) {
-        error_at(c, s->lhs->span,
-                 "not supported yet: a link function before `~`");
-        return;
-    }
     struct family *f = family_new(r, var, s->span);
     f->stochastic = true;
     f->text = s->text ? s->text : span_source(c, s->span);

@@ -170,6 +170,21 @@ struct stmt *build_assignment(struct parser *p, const char *link,
     return s;
 }
 
+/* logit(p[i]) ~ d is logit_p[i] ~ d and logit(p[i]) <- logit_p[i], with
+ * NIMBLE's name for what is drawn. */
+static struct stmt *build_linked(struct parser *p, const char *link,
+                                 struct expr *lhs, struct stmt *drawn)
+{
+    struct expr *node = NEW(p->c, struct expr);
+
+    *node = *lhs;
+    node->name = intern_format(p->c, "%s_%s", link, lhs->name);
+    drawn->lhs = node;
+    drawn->link = NULL;
+    drawn->next = build_assignment(p, link, lhs, node, drawn->span);
+    return drawn;
+}
+
 /* Is it written as f(...), rather than with an operator? */
 static bool is_plain_call(const struct expr *e)
 {
@@ -203,10 +218,10 @@ struct stmt *build_stochastic(struct parser *p, const char *link,
                  rhs->kind == EXPR_CALL || rhs->kind == EXPR_NUM
                      ? "; use '<-' to assign a value"
                      : "");
-    return s;
+    return link ? build_linked(p, link, lhs, s) : s;
 }
 
-/* Appends a statement, or the chain of those saved from a broken loop. */
+/* Appends a statement, or a chain of them. */
 void ast_append_stmt(struct stmts *list, struct stmt *s)
 {
     if (!s)
