@@ -40,3 +40,21 @@ table=$(sed -n '/GBM_STEP_DERIVE/,/sampler/s/.*variable = "\([^"]*\)".*/\1/p' \
     ranks.c)
 behind "/GBM_STEP_DERIVE/,/family/s/family = $number/family = 0/" \
     "leaves ${table//./\\.} behind: it holds"
+
+# A chain that is computed of draws which nothing else reads is made with them
+# where they are kept, which the joint distribution test has no need of.
+cat >late.gbm <<'EOF'
+model {
+  for (c in 2:10) { x[c] <- b + w * (x[c - 1] - b) + eps[c] }
+  x[1] <- -0.44
+  for (j in 1:10) { eps[j] ~ dnorm(0, 1) }
+  w ~ dbeta(2, 2)
+  b ~ dnorm(0, 1)
+  y ~ dnorm(b, 1)
+}
+EOF
+echo '{"y": 0.3}' >late.json
+status 0 "$GBMC" -O 0 late.gbm -o late
+GBM_HELD=1 status 0 ./late geweke --data late.json --device cpu --draws 20
+GBM_HELD=1 status 0 ./late --data late.json --device cpu --quiet --draws 20 \
+    --warmup 20
