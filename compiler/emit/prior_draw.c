@@ -1,5 +1,6 @@
 /* prior_draw.c: a draw of an element from its distribution. */
 #include "emit/emit.h"
+#include <math.h>
 #include <string.h>
 
 static void emit_vector_draw(struct emitter *e, const struct family *f)
@@ -75,6 +76,23 @@ static void emit_order_of_bounds(struct emitter *e, const struct family *f,
     emit_close(e, 1);
 }
 
+/* The clause draw_between at the family's arguments. */
+static symp draw_between(struct emitter *e, const struct family *f,
+                         const struct expr *clause)
+{
+    struct compiler *c = e->c;
+    const struct factor *g = f->factor;
+    if (emit_has_array_argument(f)) {
+        symp lower = g->lower ? g->lower : sym_num(c, -INFINITY);
+        symp upper = g->upper ? g->upper : sym_num(c, INFINITY);
+        return model_substitute_derived(
+            c, family_between(c, f, clause, lower, upper));
+    }
+    emit_param(e, "lower", "lower");
+    emit_param(e, "upper", "upper");
+    return emit_entry_expression(c, f->distribution, clause);
+}
+
 static void emit_truncated_draw(struct emitter *e, const struct family *f)
 {
     struct compiler *c = e->c;
@@ -89,11 +107,9 @@ static void emit_truncated_draw(struct emitter *e, const struct family *f)
     const struct expr *between = entry_value(d, "draw_between");
     const struct expr *cdf = entry_value(d, "cdf");
     const struct expr *quantile = entry_value(d, "quantile");
-    if (between && !emit_has_array_argument(f)) {
-        emit_param(e, "lower", "lower");
-        emit_param(e, "upper", "upper");
+    if (between) {
         emit_line(e, "%s = %s(%s);", cell, cast,
-                  emit_put_between(e, emit_entry_expression(c, d, between)));
+                  emit_put_between(e, draw_between(e, f, between)));
         return;
     }
     if (cdf && quantile && !emit_has_array_argument(f) &&

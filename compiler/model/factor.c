@@ -138,19 +138,27 @@ static symp log_tail_at(struct compiler *c, const struct family *f, symp at,
     return sym_log(c, upper ? sym_sub(c, sym_num(c, 1), e) : e);
 }
 
-struct mass_context {
+struct between_context {
     const struct family *f;
+    symp lower, upper;
 };
-static symp bind_mass(struct compiler *c, const char *name, int nargs,
-                      const symp *args, void *context)
+static symp bind_between(struct compiler *c, const char *name, int nargs,
+                         const symp *args, void *context)
 {
-    const struct family *f = ((struct mass_context *)context)->f;
+    const struct between_context *b = context;
     if (!strcmp(name, "lower"))
-        return f->trunc_lower;
+        return b->lower;
     if (!strcmp(name, "upper"))
-        return f->trunc_upper;
-    struct density_context k = {.f = f};
+        return b->upper;
+    struct density_context k = {.f = b->f};
     return bind_density(c, name, nargs, args, &k);
+}
+
+symp family_between(struct compiler *c, const struct family *f,
+                    const struct expr *e, symp lower, symp upper)
+{
+    struct between_context k = {f, lower, upper};
+    return sym_from_library(c, e, bind_between, &k);
 }
 
 /* log of the probability between the bounds: as the library states it, or of
@@ -160,10 +168,8 @@ static symp log_truncated_mass(struct compiler *c, const struct family *f,
 {
     const struct expr *stated = entry_value(f->distribution, "log_mass");
     symp lower = f->trunc_lower, upper = f->trunc_upper;
-    if (stated && lower && upper) {
-        struct mass_context k = {f};
-        return sym_from_library(c, stated, bind_mass, &k);
-    }
+    if (stated && lower && upper)
+        return family_between(c, f, stated, lower, upper);
     if (integer && lower)
         lower = sym_sub(c, lower, sym_num(c, 1));
     if (!lower || !upper)

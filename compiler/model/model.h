@@ -226,6 +226,9 @@ symp family_named(struct compiler *c, const struct family *f, const char *name,
  * (lower, upper), in the loops of the family. NULL: its entry does not say. */
 symp family_log_mass(struct compiler *c, const struct family *f, symp lower,
                      symp upper);
+/* family_expression() of a clause that reads the names `lower` and `upper`. */
+symp family_between(struct compiler *c, const struct family *f,
+                    const struct expr *e, symp lower, symp upper);
 /* family_expression() with `at` in the place of a free index. */
 symp family_expression_at(struct compiler *c, const struct family *f,
                           const struct expr *e, const char *index, symp at);

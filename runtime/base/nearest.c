@@ -36,7 +36,8 @@ const char *rt_nearest(const char *name, int n,
                        const void *context)
 {
     const char *best = NULL;
-    int least = (int)strlen(name) / 3 + 2;
+    /* a third of the letters may be wrong; the dashes of an option are none */
+    int least = (int)strlen(name + strspn(name, "-")) / 3 + 1;
     for (int i = 0; i < n; i++) {
         const char *other = candidate(context, i);
         int distance = other ? edits(name, other) : INT_MAX;

@@ -22,6 +22,27 @@ enum gbm_status rt_write_failure(const char *path, int code, char *error)
                : GBM_USER_ERROR;
 }
 
+/* The file that a symbolic link to none yet stands for, written to `end`; path
+ * if it is no link, NULL if links lead nowhere. */
+static const char *end_of_links(const char *path, char end[PATH_MAX])
+{
+    enum { MOST = 40 }; /* as many as Linux follows */
+    char link[PATH_MAX], here[PATH_MAX];
+    ssize_t length;
+    int n = snprintf(end, PATH_MAX, "%s", path);
+
+    for (int i = 0; i < MOST && n < PATH_MAX; i++) {
+        if ((length = readlink(end, link, sizeof link - 1)) < 0)
+            return i > 0 ? end : path;
+        link[length] = '\0';
+        memcpy(here, end, sizeof here);
+        const char *slash = strrchr(here, '/');
+        int folder = slash && link[0] != '/' ? (int)(slash - here) + 1 : 0;
+        n = snprintf(end, PATH_MAX, "%.*s%s", folder, here, link);
+    }
+    return NULL;
+}
+
 enum gbm_status rt_target_set(struct rt_target *target, const char *path,
                               char *error)
 {
@@ -40,6 +61,11 @@ enum gbm_status rt_target_set(struct rt_target *target, const char *path,
         /* through a symbolic link to the file itself */
         if (!target->direct && realpath(path, real))
             path = real;
+    } else {
+        const char *end = end_of_links(path, real);
+        if (!end)
+            return rt_write_failure(path, ELOOP, error);
+        path = end;
     }
     if (strlen(path) > RT_PATH - 32)
         return rt_write_failure("the output file", ENAMETOOLONG, error);

@@ -5,7 +5,9 @@
 
 #include "categorical.h"
 #include "normal.h"
+#include "normal_function.h"
 #include "statistics.h"
+#include "truncated_normal.h"
 
 /* From the mixture of normals with means mu[K], precisions tau[K] and weights
  * pi[K]. */
@@ -14,6 +16,34 @@ GBM_FN real gbm_draw_normal_mixture(struct gbm_rng *rng, int K, const real *mu,
 {
     int j = (int)gbm_draw_categorical(rng, pi, K);
     return mu[j] + gbm_draw_normal(rng) / real_sqrt(tau[j]);
+}
+
+/* The same on [lower, upper]: a component by its weight times its mass there,
+ * in logs, as both may underflow. Each takes the place of those before it with
+ * its share of the sum so far. */
+GBM_FN real gbm_draw_normal_mixture_between(struct gbm_rng *rng, int K,
+                                            const real *mu, const real *tau,
+                                            const real *pi, real lower,
+                                            real upper)
+{
+    real total = -GBM_INF;
+    int chosen = -1;
+    for (int j = 0; j < K; j++) {
+        const real root = real_sqrt(tau[j]);
+        const real weight =
+            real_log(pi[j]) +
+            gbm_log_phi_between((lower - mu[j]) * root, (upper - mu[j]) * root);
+        if (!(weight > -GBM_INF))
+            continue;
+        total = weight > total ? weight + real_log1p(real_exp(total - weight))
+                               : total + real_log1p(real_exp(weight - total));
+        if (real_log(gbm_uniform(rng)) <= weight - total)
+            chosen = j;
+    }
+    if (chosen < 0)
+        return GBM_NAN;
+    return gbm_draw_truncated_normal(rng, mu[chosen],
+                                     1 / real_sqrt(tau[chosen]), lower, upper);
 }
 
 /* 1 + the number of the ascending cutpoints c[M] that lie below z. */

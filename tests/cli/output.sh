@@ -35,6 +35,21 @@ exists fitindex.txt
 exists fitchain1.txt
 exists fitchain2.txt
 
+# A link stays one, to a file that is there or is not yet.
+mkdir -p far
+ln -s far/away.nc link.nc
+ln -s link.nc again.nc
+go --chains 1 --out again.nc
+exists far/away.nc
+rm far/away.nc
+go --chains 1 --out link.nc
+exists far/away.nc
+go --chains 1 --out link.nc
+[ -L link.nc ] && [ -L again.nc ] || fail "a link was replaced"
+ln -s round.nc round.nc
+status 1 ./pump --data "$examples/pump/data.json" --quiet --out round.nc
+says 'round.nc: cannot write: Too many levels of symbolic links'
+
 # As many digits as asked for.
 go --chains 1 --out all.csv --digits 17
 go --chains 1 --out all --format coda --digits 17

@@ -12,6 +12,8 @@ status 1 ./pump
 says 'data|supplied|given'
 status 1 ./pump --no-such-option --data "$data"
 says 'no-such-option'
+status 1 ./pump --foo --data "$data"
+says "unknown option '--foo'; see --help"
 # What JAGS's, NIMBLE's and Stan's interfaces call it.
 for word in --n.iter=draws --num_samples=draws --burnin=warmup \
     --n.chains=chains; do

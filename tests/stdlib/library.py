@@ -442,6 +442,12 @@ def draws(rng):
         j = rng.choice(len(w), p=w / w.sum())
         return mu[j] + rng.standard_normal() / math.sqrt(tau[j])
 
+    def normal_mixture_between(mu, tau, w, lower, upper):
+        root = np.sqrt(tau)
+        mass = w * (sp.ndtr((upper - mu) * root) - sp.ndtr((lower - mu) * root))
+        j = rng.choice(len(w), p=mass / mass.sum())
+        return truncated_normal(mu[j], 1 / root[j], lower, upper)
+
     return {
         "draw_uniform": rng.random, "draw_normal": rng.standard_normal,
         "draw_exponential": rng.standard_exponential,
@@ -464,6 +470,7 @@ def draws(rng):
         "draw_modified_half_normal": modified_half_normal,
         "draw_von_mises": lambda mu, kappa: mu + rng.vonmises(0, kappa),
         "draw_normal_mixture": normal_mixture,
+        "draw_normal_mixture_between": normal_mixture_between,
         "draw_ordered_logit": lambda mu, c: 1.0 + np.sum(
             c < mu + rng.logistic()),
         "draw_ordered_probit": lambda mu, c: 1.0 + np.sum(
