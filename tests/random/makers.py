@@ -13,7 +13,8 @@ from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
 from limits import certain_trials, held_between, nested, zero_counts
 from mixtures import (
-    categories, classes_in_groups, mixture, occupancy, ordered, softmax, topics)
+    categories, classes_in_groups, hidden_clusters, mixture, occupancy, ordered,
+    softmax, topics)
 from own import own_distribution
 from places import places
 from plates import (
@@ -60,7 +61,8 @@ LATER = [(3, held_sums), (1, met_twice)]
 # Later still, and one in five of the seeds above.
 LATEST, SINCE = [(1, places)], 64000000
 # By what a seed is modulo 48, of those that had none.
-RARE = {4: [(1, certain_trials)], 28: [(1, classes_in_groups)]}
+RARE = {4: [(1, certain_trials)], 16: [(1, hidden_clusters)],
+        28: [(1, classes_in_groups)]}
 
 
 def later(seed):

@@ -215,3 +215,23 @@ def classes_in_groups(b):
          f"{z}[{i.name}] + 1], {b.number(1, 4)})")
     b.latent_always |= {z, m}
     b.observed_always.add(y)
+
+
+def hidden_clusters(b):
+    """What is measured with error comes of clusters, whose scale is their own: a
+    block of all of it may move with the scales, on which the classes depend."""
+    n, m = b.between(6, 10), b.between(1, 2)
+    z, x, y = b.name("z"), b.name("x"), b.name("y")
+    mu, tau, shift = b.name("mu"), b.name("tau"), b.name("b")
+    i, j = two(b, n, m)
+    each(b, i, f"{z}[{i.name}] ~ dcat({b.simplex([], 2)})")
+    b.write(f"for (c in 1:2) {{ {mu}[c] ~ dnorm({b.number(-1, 1)}, 1)"
+            f" {tau}[c] ~ dgamma({b.number(2, 4)}, 2) }}")
+    scale = f"{tau}[{z}[{i.name}]]"
+    each(b, i, f"{x}[{i.name}] ~ dnorm({mu}[{z}[{i.name}]], "
+         + b.pick([scale, f"1 / {scale}^2"]) + ")")
+    b.write(f"for (s in 1:{m}) {{ {shift}[s] ~ dnorm(0, {b.number(0.3, 1)}) }}")
+    nest(b, [i, j], f"{y}[{i.name},{j.name}] ~ dnorm({x}[{i.name}] + "
+         f"{shift}[{j.name}], {b.number(1, 4)})")
+    b.latent_always |= {z, x, mu, tau, shift}
+    b.observed_always.add(y)
