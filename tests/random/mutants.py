@@ -542,12 +542,16 @@ def functions_of(path):
             if macro and not line.endswith("\\\n"):
                 yield macro, begun, i
                 macro = None
-            found = re.match(r"\w.*?\b(\w+)\(", line)
+            found = re.match(r"(?=\w).*?\b(\w+)\(", line)
             if found and not line.startswith(("#", "/")):
+                if name:  # ended in a line that begins with something else
+                    yield name, first, i - 1
                 name, first = found.group(1), i
             if line.startswith("}") and name:
                 yield name, first, i
                 name = None
+    if name:
+        yield name, first, i
 
 
 @functools.lru_cache(maxsize=None)
