@@ -186,6 +186,8 @@ struct gbm_family {
     /* How many values an element may have, 1, 2, ..., if they are names and no
      * sizes; NULL: they are sizes. */
     int64_t (*categories)(const void *state, int64_t element);
+    /* They are whole numbers of things, which may be more than two apart. */
+    bool counts;
     /* Calls visit for each random or derived cell that an element reads, as the
      * model's text has it, and each given one that is an argument by itself;
      * cell -1: some of the variable's. NULL: data alone are read, as in a data

@@ -274,6 +274,8 @@ static void emit_family_values(struct text *out, struct compiler *c,
     const char *id = family_id(c, f);
     if (emit_has_categories(f))
         text_printf(out, ",\n     .categories = categories_%s", id);
+    if (emit_has_counts(f))
+        text_append(out, ",\n     .counts = true");
     if (emit_has_parents(f))
         text_printf(out, ",\n     .parents = parents_%s", id);
     if (emit_has_beyond(f))

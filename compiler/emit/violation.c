@@ -94,6 +94,16 @@ bool emit_has_categories(const struct family *f)
            entry_clause(f->distribution, "nominal");
 }
 
+bool emit_has_counts(const struct family *f)
+{
+    const struct factor *g = f->factor;
+    return f->stochastic && g && !f->auxiliary && model_draws_integers(f) &&
+           !entry_clause(f->distribution, "nominal") &&
+           !(g->lower && g->lower->kind == SYM_NUM && g->upper &&
+             g->upper->kind == SYM_NUM &&
+             g->upper->number - g->lower->number <= 1);
+}
+
 void emit_categories(struct compiler *c, struct text *out,
                      const struct family *f)
 {

@@ -6,13 +6,18 @@
  * each of these lines, in the joint density of all that the sweep draws. It is
  * one of the factor slices of Tibbits, Groendyke, Haran and Liechty (2014),
  * Automated factor slice sampling, J. Comput. Graph. Stat. 23(2), along the
- * directions that need one. Whole numbers, what is tied by its support and what
- * augmentations added stay as they are. After warm-up the lines do not change.
- */
+ * directions that need one. What is tied by its support and what augmentations
+ * added stays as it is. After warm-up the lines do not change.
+ *
+ * A count n moves as x = n + u, where u, uniform between 0 and 1, is drawn anew
+ * for each move: the density of x is that of the whole number below it, so a
+ * line has one at each of its places, and a count goes along with the rates and
+ * probabilities that the data tie it to. */
 #include "host/host.h"
 #include "host/along.h"
 #include "gbm.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +80,7 @@ struct host_along *host_along_create(const struct rt *rt,
     if (a->terms && a->derived && along_list(a, state) &&
         along_list_counts(a, state)) {
         const size_t chains = (size_t)in->nchains;
+        along_list_moved_counts(a, state);
         along_list_others(a, state);
         along_find_positive(a, state);
         set_cost(a, along_cost(a, state));
@@ -109,7 +115,7 @@ struct move {
     double from[ALONG_CELLS];
 };
 
-/* Where number k comes to from `from`. */
+/* Where number k comes to from `from`; a whole one with its fraction. */
 static double place(const struct move *m, int k, double from, double t)
 {
     const double step = t * m->line[k];
@@ -126,13 +132,21 @@ static void derive(const struct move *m)
     }
 }
 
-static void put(const struct move *m, double t)
+/* False: a whole number would be larger than its memory holds, and what the
+ * state is then is not said. */
+static bool put(const struct move *m, double t)
 {
     const struct host_along *a = m->a;
-    for (int k = 0; k < a->n; k++)
-        if (m->line[k] != 0)
-            along_set(a, m->chain, k, place(m, k, m->from[k], t));
+    for (int k = 0; k < a->n; k++) {
+        if (m->line[k] == 0)
+            continue;
+        const double x = place(m, k, m->from[k], t);
+        if (a->whole[k] && !(fabs(x) < INT_MAX))
+            return false;
+        along_set(a, m->chain, k, a->whole[k] ? floor(x) : x);
+    }
     derive(m);
+    return true;
 }
 
 /* The joint log density at t, of the numbers' own scales, summed over counts.
@@ -142,7 +156,8 @@ static double density(const void *context, double t)
     const struct move *m = context;
     const struct host_along *a = m->a;
     double sum = 0;
-    put(m, t);
+    if (!put(m, t))
+        return -(double)INFINITY;
     for (int k = 0; k < a->n; k++)
         if (a->positive[k])
             sum += t * m->line[k];
@@ -178,7 +193,8 @@ static void move(struct host_along *a, void *state, int chain, int line,
     gbm_rng_start(&rng, b->seed, (uint32_t)chain, sweep, STEP_NUMBER,
                   (uint32_t)line);
     for (int k = 0; k < a->n; k++)
-        m.from[k] = along_value(a, chain, k);
+        m.from[k] =
+            along_value(a, chain, k) + (a->whole[k] ? gbm_uniform(&rng) : 0);
     const double start = told || a->ncounts > 0 ? density(&m, 0) : 0;
     if (a->ncounts > 0 && !isfinite(start)) {
         put(&m, 0); /* a count is beyond what is listed of it */

@@ -54,6 +54,7 @@ struct host_along {
     int warmup, stride;
     struct along_place place[ALONG_CELLS];
     bool positive[ALONG_CELLS];         /* these move on their logarithms */
+    bool whole[ALONG_CELLS];            /* the integers below what moves */
     struct along_item *terms, *derived; /* of the joint density */
     int64_t nterms, nderived;
     struct along_count *counts; /* that are summed out */
@@ -70,9 +71,11 @@ struct host_along {
 double along_value(const struct host_along *a, int chain, int k);
 void along_set(const struct host_along *a, int chain, int k, double x);
 /* Lists what moves, and what follows; false: there is something that must not
- * move, or too much. Then, as far as there is room, other numbers that chains
- * draw; which are positive; and the cost of a move. */
+ * move, or too much. Then, as far as there is room, counts that are not summed
+ * out, which move, too; and other numbers that chains draw; which are positive;
+ * and the cost of a move. */
 bool along_list(struct host_along *a, const void *state);
+void along_list_moved_counts(struct host_along *a, const void *state);
 void along_list_others(struct host_along *a, const void *state);
 void along_find_positive(struct host_along *a, const void *state);
 double along_cost(const struct host_along *a, const void *state);

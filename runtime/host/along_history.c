@@ -47,7 +47,7 @@ void along_record(struct host_along *a, int chain, int done)
     double *x = a->history + ((size_t)chain * ALONG_ROWS + (size_t)row - 1) *
                                  (size_t)a->seen;
     for (int i = 0; i < a->seen; i++) {
-        const double value = along_value(a, chain, i);
+        const double value = along_value(a, chain, i) + (a->whole[i] ? 0.5 : 0);
         x[i] = a->positive[i] ? log(value) : value;
     }
 }

@@ -19,13 +19,17 @@ enum { OF_CALL = 10, OF_DRAW = 40 };
 double along_value(const struct host_along *a, int chain, int k)
 {
     const struct along_place *p = &a->place[k];
-    return rt_value(&a->in->slots[p->variable], false, chain, p->cell);
+    return rt_value(&a->in->slots[p->variable],
+                    a->in->model->variables[p->variable].integer, chain,
+                    p->cell);
 }
 
 void along_set(const struct host_along *a, int chain, int k, double x)
 {
     const struct along_place *p = &a->place[k];
-    rt_set_value(&a->in->slots[p->variable], false, chain, p->cell, x);
+    rt_set_value(&a->in->slots[p->variable],
+                 a->in->model->variables[p->variable].integer, chain, p->cell,
+                 x);
 }
 
 /* Whether samplers { } says how the elements of a family are drawn. */
@@ -58,6 +62,7 @@ static bool add_places(struct host_along *a, const void *state, int f,
             continue;
         if (a->seen == ALONG_CELLS)
             return false;
+        a->whole[a->seen] = family->counts;
         a->place[a->seen++] = (struct along_place){.variable = family->variable,
                                                    .family = f,
                                                    .cell = buffer->cells[i],
@@ -66,13 +71,14 @@ static bool add_places(struct host_along *a, const void *state, int f,
     return true;
 }
 
-/* Whether elements of a family are numbers that chains draw. */
+/* Whether elements of a family are numbers that chains draw; not categories,
+ * which have no order. */
 static bool is_drawn(const struct host_along *a, int f)
 {
     const struct gbm_family *family = &a->in->model->families[f];
     const struct gbm_variable *v = &a->in->model->variables[family->variable];
     return family->stochastic && !family->data_block && !family->auxiliary &&
-           !v->integer && v->role == GBM_STOCHASTIC &&
+           (!v->integer || family->counts) && v->role == GBM_STOCHASTIC &&
            a->in->slots[family->variable].per_chain;
 }
 
@@ -84,43 +90,87 @@ static bool is_free(const struct host_along *a, int f)
            !is_asked(a->in->model, f);
 }
 
+/* Of one family: what is recomputed, what has a density, and which numbers
+ * move. */
+static bool list_family(struct host_along *a, const void *state, int f,
+                        struct rt_cells *buffer)
+{
+    const struct gbm_family *family = &a->in->model->families[f];
+    const int64_t n = a->in->elements[f];
+    for (int64_t e = 0; rt_is_read(a->in->model, f) && e < n; e++) {
+        a->derived[a->nderived++] = (struct along_item){f, e};
+        if (family->refresh) /* which recomputes them all */
+            break;
+    }
+    if (!family->stochastic || family->data_block)
+        return true;
+    const bool moves = is_free(a, f) && !family->counts;
+    bool fits = !(family->summands && n > 0); /* which hold a sum */
+    for (int64_t e = 0; e < n && fits; e++) {
+        if (rt_counts_for_nothing(a->in, state, f, e, buffer))
+            continue;
+        if (!family->augmented)
+            a->terms[a->nterms++] = (struct along_item){f, e};
+        fits = !moves || add_places(a, state, f, e, buffer);
+    }
+    return fits;
+}
+
+/* Counts of a family, if there is room for all of them. */
+static void list_counts(struct host_along *a, const void *state, int f,
+                        struct rt_cells *buffer)
+{
+    const int had = a->seen;
+    bool fits = true;
+    for (int64_t e = 0; e < a->in->elements[f] && fits; e++)
+        if (!rt_counts_for_nothing(a->in, state, f, e, buffer))
+            fits = add_places(a, state, f, e, buffer);
+    if (!fits)
+        a->seen = had;
+}
+
 bool along_list(struct host_along *a, const void *state)
 {
     const struct gbm_model *m = a->in->model;
     struct rt_cells buffer = {0};
     bool fits = true;
-    for (int f = 0; f < m->nfamilies && fits; f++) {
-        const struct gbm_family *family = &m->families[f];
-        const int64_t n = a->in->elements[f];
-        for (int64_t e = 0; rt_is_read(m, f) && e < n; e++) {
-            a->derived[a->nderived++] = (struct along_item){f, e};
-            if (family->refresh) /* which recomputes them all */
-                break;
-        }
-        if (!family->stochastic || family->data_block)
-            continue;
-        const bool moves = is_free(a, f);
-        fits = !(family->summands && n > 0); /* which hold a sum */
-        for (int64_t e = 0; e < n && fits; e++) {
-            if (rt_counts_for_nothing(a->in, state, f, e, &buffer))
-                continue;
-            if (!family->augmented)
-                a->terms[a->nterms++] = (struct along_item){f, e};
-            fits = !moves || add_places(a, state, f, e, &buffer);
-        }
-    }
+    for (int f = 0; f < m->nfamilies && fits; f++)
+        fits = list_family(a, state, f, &buffer);
     a->n = a->seen;
     free(buffer.cells);
     return fits && a->n > 1;
 }
 
-void along_list_others(struct host_along *a, const void *state)
+/* Whether some counts of a family are summed out. */
+static bool is_summed_out(const struct host_along *a, int f)
+{
+    bool summed = false;
+    for (int k = 0; k < a->in->model->nsteps; k++) {
+        const struct gbm_step *s = &a->in->model->steps[k];
+        summed = summed || (s->tilt && a->ncounts > 0 && s->family == f);
+    }
+    return summed;
+}
+
+void along_list_moved_counts(struct host_along *a, const void *state)
 {
     struct rt_cells buffer = {0};
+    for (int f = 0; f < a->in->model->nfamilies; f++)
+        if (a->in->model->families[f].counts && is_free(a, f) &&
+            !is_summed_out(a, f))
+            list_counts(a, state, f, &buffer);
+    a->n = a->seen;
+    free(buffer.cells);
+}
+
+void along_list_others(struct host_along *a, const void *state)
+{
+    const struct gbm_model *m = a->in->model;
+    struct rt_cells buffer = {0};
     bool fits = true;
-    for (int f = 0; f < a->in->model->nfamilies && fits; f++)
+    for (int f = 0; f < m->nfamilies && fits; f++)
         for (int64_t e = 0; e < a->in->elements[f] && fits; e++)
-            if (is_drawn(a, f) && !is_free(a, f) &&
+            if (is_drawn(a, f) && !is_free(a, f) && !m->families[f].counts &&
                 !rt_drawn_forward(a->in, state, f, e, &buffer))
                 fits = add_places(a, state, f, e, &buffer);
     free(buffer.cells);
@@ -132,9 +182,9 @@ void along_find_positive(struct host_along *a, const void *state)
         const struct gbm_family *family =
             &a->in->model->families[a->place[k].family];
         const double x = along_value(a, 0, k);
-        if (!(x > 0))
+        if (!(x > 0 || (x == 0 && a->whole[k])))
             continue;
-        along_set(a, 0, k, -x);
+        along_set(a, 0, k, -x - a->whole[k]);
         a->positive[k] =
             !isfinite(family->logdensity(state, a->place[k].element));
         along_set(a, 0, k, x);

@@ -121,6 +121,78 @@ for n, a in on.items():
 sys.exit(bad)
 E
 
+# a count goes along with the probability and the rate that the data tie it to,
+# and stays a whole number: sums over it, with lam integrated out
+status 0 "$GBMC" catch.gbm -o catch
+for lines in on off always; do
+    draws=20000
+    [ $lines != always ] || draws=100000 # an error of a percent is seen
+    GBM_LINES=$lines status 0 ./catch --data catch.json --device cpu --quiet \
+        --draws $draws --summary "catch_$lines.json"
+done
+status 0 ./catch --data catch.json --device cpu --quiet --draws 50 --out on.csv
+python3 - <<'E' || fail "a count that moves: not the posterior, or no faster"
+import csv, json, math, sys
+
+def moments(total, sums):
+    return {n: (a / total, math.sqrt(b / total - (a / total) ** 2))
+            for n, (a, b) in sums.items()}
+
+x, y, fall = [17, 21, 19], [2, 1], math.lgamma
+total, sums = 0, {n: [0, 0] for n in ("N", "p", "lam", "later[1]")}
+for N in range(max(x), 2500):
+    of_N = sum(fall(N + 1) - fall(N - k + 1) for k in x)
+    of_N += fall(N + 20) - fall(N + 1) - 17
+    for i in range(250):
+        p = (i + 0.5) / 250
+        a, rate = 8 * N * p / 20, 1 + 1 / p
+        w = of_N + sum(x) * math.log(p) + (3 * N - sum(x)) * math.log1p(-p)
+        w += math.log(p) + 3 * math.log1p(-p) - N * math.log(p)
+        w -= (N + 20) * math.log(rate)
+        w += sum(k * math.log(a * p) - a * p for k in y)
+        w, rest, lam = math.exp(w), a * (1 - p), (N + 20) / rate
+        total += w
+        for n, mean, variance in (("N", N, 0), ("p", p, 0),
+                                  ("lam", lam, lam / rate),
+                                  ("later[1]", y[0] + rest, rest)):
+            sums[n][0] += w * mean
+            sums[n][1] += w * (mean * mean + variance)
+truth = moments(total, sums)
+kinds = [(k, 2 ** k / math.factorial(k) * math.exp(-2 * (2.2 - k) ** 2))
+         for k in range(1, 5)]
+truth |= moments(sum(w for _, w in kinds),
+                 {"kind": [sum(w * k for k, w in kinds),
+                           sum(w * k * k for k, w in kinds)]})
+total, sums = 0, {"few": [0, 0], "m": [0, 0]}
+for i in range(4000):
+    m = (i + 0.5) / 200
+    for k in range(40):
+        w = math.exp((k + 1) * math.log(m) - 2 * m - math.lgamma(k + 1) -
+                     2 * (0.7 - k / (m + 1)) ** 2)
+        total += w
+        for n, x in (("few", k), ("m", m)):
+            sums[n][0] += w * x
+            sums[n][1] += w * x * x
+truth |= moments(total, sums)
+
+on, off, always = (json.load(open(f"catch_{f}.json"))["parameters"]
+                   for f in ("on", "off", "always"))
+bad = 0
+for n, (mean, sd) in truth.items():
+    for r in (on[n], always[n]):
+        z = (r["mean"] - mean) / r["mcse"]
+        spread = math.log(r["sd"] / sd) * math.sqrt(r["ess_bulk"] / 5)
+        print(n, mean, r["mean"], z, sd, r["sd"], spread, r["ess_bulk"])
+        bad += not (abs(z) < 4 and abs(spread) < 4)
+for n in ("N", "p"):
+    print(n, on[n]["ess_bulk"], off[n]["ess_bulk"])
+    bad += not on[n]["ess_bulk"] > 10 * off[n]["ess_bulk"]
+rows = csv.DictReader(line for line in open("on_1.csv")
+                      if not line.startswith("#"))
+bad += not all(float(r["N"]) == int(float(r["N"])) for r in rows)
+sys.exit(bad)
+E
+
 # a line for b would make each sweep twice as long, and a run waits for P, whose
 # rows add up to one and do not move along
 states=$GBM_ROOT/tests/models/panel_states

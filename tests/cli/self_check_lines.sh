@@ -6,7 +6,7 @@ source "$GBM_ROOT/tests/cli/lib"
 cp "$GBM_ROOT"/tests/cli/lines/*.* .
 
 # positive numbers, states that are kept in memory, subscripts by a place that
-# moves along, and effects of which one has no data
+# moves along, effects of which one has no data, and counts
 cat >ridge.gbm <<'E'
 model {
   a ~ dgamma(2, 1)
@@ -23,7 +23,7 @@ go() { # STATUS PROGRAM MODEL OPTION...
     status "$1" "./$2" --data "$3.json" --device cpu --warmup 400 --draws 20 \
         --out "$2.csv" "${@:4}"
 }
-for model in ridge place level; do
+for model in ridge place level catch; do
     status 0 "$GBMC" --emit=c $model.gbm
     mv .out $model.c
     compile_c $model.c $model
@@ -51,6 +51,7 @@ broken() {
     exists "$1_1.csv"
 }
 broken jacobian ridge along 's/sum \+= t \* m->line\[k\];/;/'
+broken counts catch along 's/sum \+= t \* m->line\[k\];/;/'
 broken scale ridge along 's/from \* exp\(step\)/from * (1 + fabs(step))/'
 broken term ridge along 's/i < a->nterms \&\&/i < a->nterms - 1 \&\&/'
 broken effects level along_joint \

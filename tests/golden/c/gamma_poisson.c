@@ -855,6 +855,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_x_v_host, .density_kernel = "logdensity_x_v_kernel",
      .start = start_x_v_host,
      .violation = violation_x_v,
+     .counts = true,
      .parents = parents_x_v,
      .simulate = simulate_x_v_host,
      .leaf = true},

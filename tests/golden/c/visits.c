@@ -705,6 +705,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_y_v_host, .density_kernel = "logdensity_y_v_kernel",
      .start = start_y_v_host,
      .violation = violation_y_v,
+     .counts = true,
      .parents = parents_y_v,
      .simulate = simulate_y_v_host,
      .leaf = true,
