@@ -275,13 +275,13 @@ void emit_adjoint_row(struct compiler *c, struct text *out,
                       const struct family *f);
 
 /* violation.c */
-/* How far an element of f is from a density that is not 0. */
 /* Whether its values are names, and how many an element may have. */
 bool emit_has_categories(const struct family *f);
 /* Whether the elements are numbers of things, more than 0 and 1. */
 bool emit_has_counts(const struct family *f);
 void emit_categories(struct compiler *c, struct text *out,
                      const struct family *f);
+/* How far an element of f is from a density that is not 0. */
 void emit_violation(struct compiler *c, struct text *out,
                     const struct family *f);
 

@@ -5,23 +5,17 @@
  * nodes out of moves of what tilts them (runtime/host/along_counts.c). */
 #include "emit/emit.h"
 
-/* What the state changes of an expression; observed values do not change. */
-struct settled_by {
-    const struct var *observed;
-};
-
-static bool changes(symp e, const void *context)
+/* Whether the state changes e itself; observed values do not change. */
+static bool changes(symp e, const void *observed)
 {
-    const struct settled_by *by = context;
     return e->kind == SYM_PARAM || e->kind == SYM_SEEN || e->kind == SYM_LIVE ||
            sym_is_draw(e, NULL) ||
-           (sym_is_latent(e, NULL) && e->var != by->observed);
+           (sym_is_latent(e, NULL) && e->var != observed);
 }
 
 static bool is_settled(symp e, const struct part *p)
 {
-    const struct settled_by by = {p->factor->seen_var};
-    return !e || !sym_any(e, changes, &by);
+    return !e || !sym_any(e, changes, p->factor->seen_var);
 }
 
 /* Whether the same instances count in each state. */

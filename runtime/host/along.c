@@ -49,7 +49,7 @@ void host_along_free(struct host_along *a)
     free(a->derived);
     free(a->widths);
     free(a->history);
-    free(a->counts);
+    free(a->summed);
     free(a);
 }
 
@@ -78,7 +78,7 @@ struct host_along *host_along_create(const struct rt *rt,
     a->terms = malloc(all * sizeof *a->terms);
     a->derived = malloc(all * sizeof *a->derived);
     if (a->terms && a->derived && along_list(a, state) &&
-        along_list_counts(a, state)) {
+        along_list_summed(a, state)) {
         const size_t chains = (size_t)in->nchains;
         along_list_moved_counts(a, state);
         along_list_others(a, state);
@@ -164,8 +164,8 @@ static double density(const void *context, double t)
     for (int64_t i = 0; i < a->nterms && sum > -(double)INFINITY; i++)
         sum += a->in->model->families[a->terms[i].family].logdensity(
             m->state, a->terms[i].element);
-    if (a->ncounts > 0 && sum > -(double)INFINITY)
-        sum -= along_log_counts(a, m->state);
+    if (a->nsummed > 0 && sum > -(double)INFINITY)
+        sum -= along_log_summed(a, m->state);
     return isnan(sum) ? -(double)INFINITY : sum;
 }
 
@@ -184,6 +184,13 @@ static double stretch(const struct move *m, double t)
     return sum;
 }
 
+/* False: a count is beyond what is listed of it. */
+static bool may_move(const struct move *m)
+{
+    return m->a->nsummed == 0 ||
+           (put(m, 0) && !isnan(along_log_summed(m->a, m->state)));
+}
+
 static void move(struct host_along *a, void *state, int chain, int line,
                  const struct rt_block *b, uint32_t sweep, double *told)
 {
@@ -195,24 +202,22 @@ static void move(struct host_along *a, void *state, int chain, int line,
     for (int k = 0; k < a->n; k++)
         m.from[k] =
             along_value(a, chain, k) + (a->whole[k] ? gbm_uniform(&rng) : 0);
-    const double start = told || a->ncounts > 0 ? density(&m, 0) : 0;
-    if (a->ncounts > 0 && !isfinite(start)) {
-        put(&m, 0); /* a count is beyond what is listed of it */
+    if (!may_move(&m))
         return;
-    }
-    const double before = told ? along_log_counts(a, state) : 0;
+    const double start = told ? density(&m, 0) : 0;
+    const double before = told ? along_log_summed(a, state) : 0;
     const double t =
         gbm_slice_any(&rng, 0, &a->widths[chain][line], 1, b->adapting,
                       -GBM_INF, GBM_INF, false, density, &m);
     put(&m, t);
     if (told)
         *told += density(&m, t) - start - stretch(&m, t);
-    if (a->ncounts > 0) {
-        along_draw_counts(a, state, &rng);
+    if (a->nsummed > 0) {
+        along_draw_summed(a, state, &rng);
         derive(&m);
     }
     if (told)
-        *told += along_log_counts(a, state) - before;
+        *told += along_log_summed(a, state) - before;
 }
 
 bool host_along_any(const struct host_along *a) { return a && a->lines.n > 0; }

@@ -57,8 +57,8 @@ struct host_along {
     bool whole[ALONG_CELLS];            /* the integers below what moves */
     struct along_item *terms, *derived; /* of the joint density */
     int64_t nterms, nderived;
-    struct along_count *counts; /* that are summed out */
-    int64_t ncounts;
+    struct along_count *summed; /* counts that are summed out */
+    int64_t nsummed;
     int period;  /* lines are moved along each so many sweeps */
     double cost; /* of a line, in sweeps, for each sweep */
     bool always; /* lines are learnt whether they pay or not */
@@ -81,13 +81,14 @@ void along_find_positive(struct host_along *a, const void *state);
 double along_cost(const struct host_along *a, const void *state);
 
 /* along_counts.c. Lists counts that are summed out of a move, those of whole
- * steps; false: no memory. What a density costs by them, in operations. Log
- * probability of all of them as they are, given the rest; NaN: there is none,
- * and no move. Draws all of them given the rest. */
-bool along_list_counts(struct host_along *a, const void *state);
-double along_cost_of_counts(const struct host_along *a);
-double along_log_counts(const struct host_along *a, const void *state);
-void along_draw_counts(const struct host_along *a, const void *state,
+ * steps; false: no memory. Whether they are a family's. What a density costs by
+ * them, in operations. Log probability of all of them as they are, given the
+ * rest; NaN: there is none, and no move. Draws all of them given the rest. */
+bool along_list_summed(struct host_along *a, const void *state);
+bool along_sums_out(const struct host_along *a, int family);
+double along_cost_of_summed(const struct host_along *a);
+double along_log_summed(const struct host_along *a, const void *state);
+void along_draw_summed(const struct host_along *a, const void *state,
                        struct gbm_rng *rng);
 
 /* along_history.c. Sweeps `done` of a chain: its state is one to learn from. */

@@ -22,10 +22,9 @@
 
 enum {
     VALUES = 512,       /* listed of a count */
-    MOST_COUNTS = 4096, /* 16 MB */
+    MOST_COUNTS = 4096, /* 32 MB */
     SEARCHED = 1 << 20, /* from 0, for its least value */
-    OF_VALUE = 3,       /* operations */
-    OF_COUNT = 60       /* beside its values and its tilt */
+    OF_COUNT = 156      /* operations: its tilt, and some 30 values */
 };
 #define NEGLIGIBLE 1e-17
 #define LARGE 1e200
@@ -85,25 +84,25 @@ static bool add_step(struct host_along *a, const struct gbm_step *s,
                      const void *state)
 {
     const struct rt_step *to = &a->in->steps[s->number];
-    const int64_t n = a->ncounts + to->count;
+    const int64_t n = a->nsummed + to->count;
     if (n > MOST_COUNTS)
         return true;
-    struct along_count *grown = realloc(a->counts, (size_t)n * sizeof *grown);
+    struct along_count *grown = realloc(a->summed, (size_t)n * sizeof *grown);
     if (!grown)
         return false;
-    a->counts = grown;
+    a->summed = grown;
     for (int64_t i = 0; i < to->count; i++) {
-        struct along_count *k = &grown[a->ncounts + i];
+        struct along_count *k = &grown[a->nsummed + i];
         k->step = s;
         k->element = to->elements ? to->elements[i] : i;
         if (!list_values(k, state))
             return true; /* of such a step none is summed out */
     }
-    a->ncounts = n;
+    a->nsummed = n;
     return true;
 }
 
-bool along_list_counts(struct host_along *a, const void *state)
+bool along_list_summed(struct host_along *a, const void *state)
 {
     const struct gbm_model *m = a->in->model;
     for (int i = 0; i < m->nsteps; i++) {
@@ -116,9 +115,17 @@ bool along_list_counts(struct host_along *a, const void *state)
     return true;
 }
 
-double along_cost_of_counts(const struct host_along *a)
+bool along_sums_out(const struct host_along *a, int family)
 {
-    return (double)a->ncounts * (OF_COUNT + OF_VALUE * 32);
+    for (int64_t i = 0; i < a->nsummed; i++)
+        if (a->summed[i].step->family == family)
+            return true;
+    return false;
+}
+
+double along_cost_of_summed(const struct host_along *a)
+{
+    return (double)a->nsummed * OF_COUNT;
 }
 
 /* ---- sums ---- */
@@ -173,19 +180,19 @@ static double log_probability(const struct along_count *k, const void *state)
     return k->settled[(int)i] + tilt * i - log(s.total) - s.log;
 }
 
-double along_log_counts(const struct host_along *a, const void *state)
+double along_log_summed(const struct host_along *a, const void *state)
 {
     double sum = 0;
-    for (int64_t i = 0; i < a->ncounts && !isnan(sum); i++)
-        sum += log_probability(&a->counts[i], state);
+    for (int64_t i = 0; i < a->nsummed && !isnan(sum); i++)
+        sum += log_probability(&a->summed[i], state);
     return sum;
 }
 
-void along_draw_counts(const struct host_along *a, const void *state,
+void along_draw_summed(const struct host_along *a, const void *state,
                        struct gbm_rng *rng)
 {
-    for (int64_t i = 0; i < a->ncounts; i++) {
-        const struct along_count *k = &a->counts[i];
+    for (int64_t i = 0; i < a->nsummed; i++) {
+        const struct along_count *k = &a->summed[i];
         const double tilted = exp(k->step->tilt(state, k->element, NULL, NULL));
         int last;
         const struct sum whole = add_up(k, tilted, NULL, 1, &last);

@@ -117,8 +117,8 @@ static bool list_family(struct host_along *a, const void *state, int f,
 }
 
 /* Counts of a family, if there is room for all of them. */
-static void list_counts(struct host_along *a, const void *state, int f,
-                        struct rt_cells *buffer)
+static void list_moved(struct host_along *a, const void *state, int f,
+                       struct rt_cells *buffer)
 {
     const int had = a->seen;
     bool fits = true;
@@ -141,24 +141,13 @@ bool along_list(struct host_along *a, const void *state)
     return fits && a->n > 1;
 }
 
-/* Whether some counts of a family are summed out. */
-static bool is_summed_out(const struct host_along *a, int f)
-{
-    bool summed = false;
-    for (int k = 0; k < a->in->model->nsteps; k++) {
-        const struct gbm_step *s = &a->in->model->steps[k];
-        summed = summed || (s->tilt && a->ncounts > 0 && s->family == f);
-    }
-    return summed;
-}
-
 void along_list_moved_counts(struct host_along *a, const void *state)
 {
     struct rt_cells buffer = {0};
     for (int f = 0; f < a->in->model->nfamilies; f++)
         if (a->in->model->families[f].counts && is_free(a, f) &&
-            !is_summed_out(a, f))
-            list_counts(a, state, f, &buffer);
+            !along_sums_out(a, f))
+            list_moved(a, state, f, &buffer);
     a->n = a->seen;
     free(buffer.cells);
 }
@@ -184,7 +173,7 @@ void along_find_positive(struct host_along *a, const void *state)
         const double x = along_value(a, 0, k);
         if (!(x > 0 || (x == 0 && a->whole[k])))
             continue;
-        along_set(a, 0, k, -x - a->whole[k]);
+        along_set(a, 0, k, a->whole[k] ? -x - 1 : -x);
         a->positive[k] =
             !isfinite(family->logdensity(state, a->place[k].element));
         along_set(a, 0, k, x);
@@ -230,7 +219,7 @@ double along_cost(const struct host_along *a, const void *state)
     m->family_work(state, works);
     density += work_of_items(a->in, a->terms, a->nterms, works);
     density += work_of_items(a->in, a->derived, a->nderived, works);
-    density += along_cost_of_counts(a);
+    density += along_cost_of_summed(a);
     free(works);
     for (int k = 0; k < m->nsteps; k++)
         if (a->in->steps[k].active && !m->steps[k].leaf && m->steps[k].work)

@@ -106,8 +106,8 @@ GBM_FN_BIG real gbm_poisson_mixture_of_p_far(real a, real y, real m, real mode)
     const real stride = real_floor(real_sqrt(mode) / 4);
     real sum = 0;
     for (int side = -1; side <= 1; side += 2) {
-        real share = 1;
-        for (real i = side<0; share> GBM_EPSILON / 16 * sum; i += 1) {
+        real share = 1, i = side < 0;
+        for (; share > GBM_EPSILON / 16 * sum; i += 1) {
             const real j = mode + (real)side * stride * i;
             if (j < 0)
                 break;
