@@ -75,12 +75,13 @@ static bool draws_late(const struct rt_instance *in)
 }
 
 /* Elements of a random array that are computed of others are made behind all
- * steps. */
+ * steps, too, and may wait as the above. */
 static void add_computed(struct self_check *s)
 {
     const struct gbm_model *m = s->in->model;
+    const bool late = draws_late(s->in);
     for (int f = 0; f < m->nfamilies; f++)
-        if (rt_is_read(m, f) &&
+        if (rt_is_read(m, f) && !(late && !is_kept(s->in, f)) &&
             m->variables[m->families[f].variable].role == GBM_STOCHASTIC)
             s->kept_up[m->families[f].variable] = true;
 }

@@ -41,13 +41,16 @@ table=$(sed -n '/GBM_STEP_DERIVE/,/sampler/s/.*variable = "\([^"]*\)".*/\1/p' \
 behind "/GBM_STEP_DERIVE/,/family/s/family = $number/family = 0/" \
     "leaves ${table//./\\.} behind: it holds"
 
-# A chain that is computed of draws which nothing else reads is made with them
-# where they are kept, which the joint distribution test has no need of.
+# What is computed of draws which nothing else reads, a chain or an element beside
+# them, is made with them where they are kept, which the joint distribution test
+# has no need of.
 cat >late.gbm <<'EOF'
 model {
   for (c in 2:10) { x[c] <- b + w * (x[c - 1] - b) + eps[c] }
   x[1] <- -0.44
   for (j in 1:10) { eps[j] ~ dnorm(0, 1) }
+  for (k in 1:3) { z[k] ~ dnorm(w, 1) }
+  z[4] <- -sum(z[1:3])
   w ~ dbeta(2, 2)
   b ~ dnorm(0, 1)
   y ~ dnorm(b, 1)
