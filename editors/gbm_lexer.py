@@ -34,7 +34,7 @@ class GbmLexer(RegexLexer):
              Name.Builtin),
             ('^(?:require_between|log_complement|draw_between|log_survival|draw_shared|derivative|logdensity|observable|statistics|log_draw|log_mass|priority|quantile|adjoint|builtin|confine|inverse|log_cdf|nominal|require|support|vectors|factor|folded|mixing|raised|single|alias|match|named|range|solve|cell|code|draw|flat|mean|mode|add|cdf|log|as)(?=\\s+[^\\s<~\\[=(])(?![A-Za-z0-9._])',
              Keyword.Reserved),
-            ('<-|~|<=|>=|==|!=|&&|\\|\\||\\*\\*|%[^%\\s]*%|[-+*/^<>=!:]',
+            ('<-|~|<=|>=|==|!=|&&?|\\|\\|?|\\*\\*|%[^%\\s]*%|[-+*/^<>=!:]',
              Operator),
             (r"[A-Za-z][A-Za-z0-9._]*", Name),
             (r"[()\[\]{},;.]", Punctuation),

@@ -230,6 +230,7 @@ static void yyerror(const struct span *span, struct parser *p,
 %token <declaration_kind> DECLARE "a declaration"
 %token <entry_kind> ENTRY "an entry"
 %token OVER "'over'" RETURNS "'returns'"
+%token CODE_NAME "the name of R's code" CODE "'nimbleCode'" ROUTINE "'function'"
 %token FOR "'for'" IN "'in'"
 %token <name> TRUNCATION "T(,)"
 %token LABEL "':'"
@@ -251,7 +252,7 @@ static void yyerror(const struct span *span, struct parser *p,
 %type <exprs> arguments call_arguments indices dims targets
 %type <expr> index argument
 %type <stmt> statement relation for
-%type <stmts> statements block
+%type <stmts> statements block code
 %type <bounds> bounds
 %type <label> name
 %type <options> options
@@ -276,6 +277,8 @@ declaration:
     DECLARE declared
   | MODEL block             { build_block(p, true, $block, @MODEL); }
   | MODEL name block        { build_block(p, true, $block, @MODEL); }
+  | code                    { build_block(p, true, $code, @code); }
+  | CODE_NAME assign code   { build_block(p, true, $code, @CODE_NAME); }
   | DATA block              { build_block(p, false, $block, @DATA); }
   | SAMPLERS '{' choices '}'
   | IMPORT STRING           { build_import(p, $STRING, @STRING); }
@@ -290,6 +293,12 @@ declaration:
                             { build_entry(p, $ENTRY, $name,
                                           (struct parameters){0}, $result,
                                           $clauses, @ENTRY); }
+  ;
+
+/* A model as R holds it: nimbleCode({ ... }), function() { ... } */
+code:
+    CODE '(' block ')'      { $$ = $block; }
+  | ROUTINE '(' ')' block   { $$ = $block; }
   ;
 
 /* var x, y[N]   given N, X[N,p]   observed y[N] */

@@ -123,14 +123,36 @@ bool syntax_wants_more(int kind)
     }
 }
 
+/* Models stand in scripts of R as `NAME <- nimbleCode({ ... })` and as
+ * `NAME <- function() { ... }`: what token t is of these, or NAME. `ahead` is how
+ * many places behind the next token its own next one is. */
+static int code_name(struct parser *p, const struct token *t, int ahead)
+{
+    int next = peek(p, ahead)->kind;
+
+    if (next == '(' && syntax_is_word(t, "nimbleCode"))
+        return peek(p, ahead + 1)->kind == '{' ? CODE : NAME;
+    if (next == '(' && syntax_is_word(t, "function"))
+        return peek(p, ahead + 1)->kind == ')' ? ROUTINE : NAME;
+    if ((next == ASSIGN || next == '=') && peek(p, ahead + 1)->kind == NAME &&
+        code_name(p, peek(p, ahead + 1), ahead + 2) != NAME)
+        return CODE_NAME;
+    return NAME;
+}
+
 static int top_name(struct parser *p, const struct token *t, YYSTYPE *value)
 {
     const struct keyword *k = top_keyword(t);
     int previous = p->place.previous;
     bool block = k && peek(p, 0)->kind == '{' && k->token != DECLARE;
+    int code = code_name(p, t, 0);
 
     if (in_parentheses(p) || previous == ENTRY)
         return NAME;
+    if (code != NAME) {
+        p->place.keyword = MODEL;
+        return code;
+    }
     if (previous == ')' || previous == NAME) {
         if (syntax_is_word(t, "over") && p->place.keyword == ENTRY)
             return OVER;

@@ -44,8 +44,9 @@ static const char *const starts_relation[] = {"a name", "'for'", "';'", NULL};
 static const char *const follows_item[] = {"a name", "'='", "'<-'", "'~'",
                                            "':'",    "';'", NULL};
 static const char *const starts_declaration[] = {
-    "'model'",       "'data'",   "'samplers'", "'import'",
-    "a declaration", "an entry", "';'",        NULL};
+    "'model'",       "'data'",     "'samplers'", "'import'",
+    "a declaration", "an entry",   "';'",        "the name of R's code",
+    "'nimbleCode'",  "'function'", NULL};
 static const char *const never[] = {"a new beginning", "T(,)", NULL};
 static const char *const seldom[] = {"'in'", "'['", "the end of the file",
                                      NULL};

@@ -8,7 +8,9 @@ const TIGHT = { or: 1, and: 2, not: 3, compare: 4, sum: 5, product: 6, special: 
 
 const BINARY = [
   ['||', 'or'],
+  ['|', 'or'],
   ['&&', 'and'],
+  ['&', 'and'],
   ['+', 'sum'],
   ['-', 'sum'],
   ['*', 'product'],
@@ -46,7 +48,11 @@ module.exports = grammar({
     declared: ($) => seq(field('name', $.identifier), optional($.dimensions)),
     dimensions: ($) => seq('[', commas($.expression), ']'),
 
-    model: ($) => seq('model', optional(field('name', $.identifier)), $.block),
+    model: ($) => choice(seq('model', optional(field('name', $.identifier)), $.block),
+                         seq(optional($._assigned), 'nimbleCode', '(', $.block, ')'),
+                         seq(optional($._assigned), 'function', '(', ')', $.block)),
+    // A model in a script of R: code <- nimbleCode({ ... })
+    _assigned: ($) => seq(field('name', choice($.identifier, alias('model', $.identifier))), choice('<-', '=')),
     data: ($) => seq('data', $.block),
     import: ($) => seq('import', $.string),
 
