@@ -124,8 +124,8 @@ bool syntax_wants_more(int kind)
 }
 
 /* Models stand in scripts of R as `NAME <- nimbleCode({ ... })` and as
- * `NAME <- function() { ... }`: what token t is of these, or NAME. `ahead` is how
- * many places behind the next token its own next one is. */
+ * `NAME <- function() { ... }`: what token t is of these, or NAME. `ahead` is
+ * how many places behind the next token its own next one is. */
 static int code_name(struct parser *p, const struct token *t, int ahead)
 {
     int next = peek(p, ahead)->kind;
