@@ -77,8 +77,9 @@ typedef void print_pass(struct text *out, struct compiler *c,
                         const struct model *m);
 
 static tree_pass *const on_tree[] = {
-    syntax_move_transformed, library_add_own, model_order_arguments,
-    model_gather_scalars,    model_roll,      model_draw_states,
+    syntax_move_transformed, library_add_own,      model_order_arguments,
+    model_replace_of_node,   model_gather_scalars, model_roll,
+    model_draw_states,
 };
 
 static const struct {

@@ -206,6 +206,9 @@ void model_check(struct compiler *c, const struct model *m);
 /* named.c: before model_resolve(): puts arguments that are given by name in
  * order. */
 void model_order_arguments(struct compiler *c, struct program *p);
+/* of_node.c: cumulative(x, v), density(x, v) and deviance(x, v) become calls of
+ * the functions of x's distribution. */
+void model_replace_of_node(struct compiler *c, struct program *p);
 /* The factor's log density etc. from the family's distribution. */
 struct factor *family_factor(struct compiler *c, struct model *m,
                              struct family *f);
