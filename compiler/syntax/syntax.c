@@ -153,8 +153,35 @@ static const struct token *unfinished_line(const struct parser *p,
     return t > p->tokens.all && syntax_wants_more(t[-1].kind) ? t - 1 : NULL;
 }
 
+/* Where a variable that ends before t begins, if it stands behind an expression
+ * on its line, as b in a <- 2 b: so it was read as a statement of its own. */
+static const struct token *stray_variable(const struct parser *p,
+                                          const struct token *t)
+{
+    const struct token *first = t - 1;
+    int depth = 0;
+
+    for (; first > p->tokens.all; first--) {
+        depth += (first->kind == ']') - (first->kind == '[');
+        if (depth == 0 && first->kind != '[')
+            break;
+    }
+    if (first <= p->tokens.all || first->kind != NAME || first->line_start)
+        return NULL;
+    switch (first[-1].kind) {
+    case NAME:
+    case NUMBER:
+    case ')':
+    case ']':
+        return first;
+    default:
+        return NULL;
+    }
+}
+
 /* A word about a likely slip. */
-static void hint(struct parser *p, const struct token *t)
+static void hint(struct parser *p, const struct token *t,
+                 const struct expected *e)
 {
     const struct open *open =
         p->before.nopen ? &p->open[p->before.nopen - 1] : NULL;
@@ -178,6 +205,12 @@ static void hint(struct parser *p, const struct token *t)
                 "'< -'");
     else if ((other = unfinished_line(p, t)) != NULL)
         note_at(p->c, after(other), "is something missing here?");
+    else if (expects(e, "'<-'") && expects(e, "'~'") &&
+             (other = stray_variable(p, t)) != NULL)
+        note_at(p->c, other->span, "is an operator missing before this?");
+    else if (t->kind == '(' && t > p->tokens.all &&
+             (t[-1].kind == NUMBER || t[-1].kind == ')'))
+        note_at(p->c, t->span, "to multiply, write '*'");
     else if (t->kind == YYEOF ? open != NULL
                               : inside && !matches && (closes || t->line_start))
         note_at(p->c, open->span, "this '%c' is still open", open->kind);
@@ -223,7 +256,7 @@ void syntax_error(struct parser *p, const char *symbols[MAX_EXPECTED],
     else
         describe(&message, &e, found.data);
     error_at(p->c, span, "%s", message.data);
-    hint(p, t);
+    hint(p, t, &e);
     text_free(&found);
     text_free(&message);
 }
