@@ -21,6 +21,11 @@
  * Warm-up tells whether a move pays (stdlib/kernels/carried.h). Plates of a
  * joint block move so within it (rescale.c).
  *
+ * A node may be an element of a plate, as mu[k] of theta[i,k] ~ dnorm(mu[k],
+ * tau[k]): where all that reads the theta, or the nodes, has such a subscript
+ * k of its own, the elements move independently, each with the cells and the
+ * readers of its k.
+ *
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/joint.h"
 #include "sampler/translation.h"
@@ -41,6 +46,8 @@ struct carried {
     struct compiler *c;
     struct model *m;
     struct family *plate, *node;
+    symp seen; /* the node, or the element of a plate of them, as the plate's
+                  prior reads it: each of its subscripts is a loop there */
     double
         power;  /* of the scale in the precision; 0: the node is in the mean */
     symp prior; /* log density of a cell without what its bounds leave out */
@@ -60,7 +67,7 @@ static symp value_of(struct compiler *c)
 
 static symp node_cell(const struct carried *k)
 {
-    return sym_ref(k->c, k->node->var, 0, NULL);
+    return sym_ref(k->c, k->node->var, k->node->var->ndim, k->node->lower);
 }
 
 static symp plate_cell(const struct carried *k)
@@ -78,6 +85,61 @@ static int place_of(const struct family *f, const struct loop *l)
         if (f->lower[d]->kind == SYM_LOOP && f->lower[d]->loop == l)
             return d;
     return -1;
+}
+
+/* The node's loop j in the plate's statement. */
+static const struct loop *tied_loop(const struct carried *k, int j)
+{
+    for (int d = 0; d < k->seen->nargs; d++)
+        if (k->node->lower[d]->loop == k->node->loops[j])
+            return k->seen->args[d]->loop;
+    return NULL;
+}
+
+/* Whether every reference in e to the plate or the nodes has for the node's
+ * loop j the same loop of its factor, with the same ends: *found. */
+static bool ties(const struct carried *k, symp e, int j, const struct loop **l)
+{
+    symp at = NULL;
+    if (e->kind == SYM_REF && e->var == k->plate->var)
+        at = e->args[place_of(k->plate, tied_loop(k, j))];
+    if (e->kind == SYM_REF && e->var == k->node->var)
+        at = e->args[place_of(k->node, k->node->loops[j])];
+    if (at) {
+        const struct loop *own = k->node->loops[j];
+        if (at->kind != SYM_LOOP || (*l && *l != at->loop) ||
+            !sym_same(at->loop->lower, own->lower) ||
+            !sym_same(at->loop->upper, own->upper))
+            return false;
+        *l = at->loop;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (!ties(k, e->args[i], j, l))
+            return false;
+    return true;
+}
+
+/* The part has the instances of the node's element alone; false: some read
+ * several. */
+static bool solve(const struct carried *k, struct part *p)
+{
+    const struct factor *g = p->factor;
+    const symp all[] = {g->logp, g->value, g->lower, g->upper};
+    for (int j = 0; j < k->node->nloops; j++) {
+        const struct loop *l = NULL;
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (all[i] && !ties(k, all[i], j, &l))
+                return false;
+        bool found = false;
+        for (int i = 0; i < p->nloops; i++)
+            if (p->loops[i] == l) {
+                p->solved[i] = sym_loop(k->c, k->node->loops[j]);
+                found = true;
+            }
+        if (!found)
+            return false;
+    }
+    return true;
 }
 
 static symp moved_cell(struct compiler *c, symp e, void *context)
@@ -189,6 +251,8 @@ static void add_bounds(struct carried *k)
         return;
     struct reader *r = NEW(c, struct reader);
     r->part = sampler_all_instances(c, k->plate->factor);
+    memcpy(r->part->solved, k->cells->solved,
+           (size_t)k->cells->nloops * sizeof *r->part->solved);
     r->part->opaque = false;
     r->part->value = sym_map(c, r->part->value, moved_cell, k);
     r->part->logp = sym_map(c, sym_sub(c, g->logp, k->prior), moved_cell, k);
@@ -207,6 +271,8 @@ static bool add_reader(struct carried *k, struct factor *g)
         return false;
     struct reader *r = NEW(c, struct reader);
     r->part = sampler_all_instances(c, g);
+    if (!solve(k, r->part))
+        return false;
     r->part->lower = r->part->upper = NULL; /* the node's: its ends */
     r->part->logp = sym_map(c, r->part->logp, moved_cell, k);
     find_quadratic(c, r);
@@ -267,16 +333,38 @@ static symp prior_of(struct compiler *c, const struct family *f)
     return mass ? sym_add2(c, f->factor->logp, mass) : NULL;
 }
 
-/* One number, drawn as the compiler chose, whatever has taken the place of its
- * prior. */
-static bool is_node(const struct model *m, const struct family *f)
+/* One number, or a plate of them with subscripts that are its loops, drawn as
+ * the compiler chose, whatever has taken the place of its prior. */
+static bool is_node(struct compiler *c, const struct model *m,
+                    const struct family *f)
 {
     const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
-    return s && !f->nloops && !f->var->ndim && f->var->families == f &&
-           !f->next_of_var && !f->nslices && !f->affine &&
-           sampler_are_numbers(f->var) && !s->asked.word &&
-           !sampler_named(m, f) && f->factor && !f->auxiliary &&
-           !f->factor->rule && !f->factor->guard;
+    if (!s || f->nloops != f->var->ndim || f->var->families != f ||
+        f->next_of_var || f->nslices || f->affine ||
+        !sampler_are_numbers(f->var) || s->asked.word || sampler_named(m, f) ||
+        !f->factor || f->auxiliary || f->factor->rule || f->factor->guard ||
+        (f->nloops && !family_plain(c, f)))
+        return false;
+    for (int i = 0; i < f->nloops; i++)
+        if (place_of(f, f->loops[i]) < 0)
+            return false;
+    return true;
+}
+
+/* Whether the plate's prior reads one element, which its loops name. */
+static bool find_seen(struct carried *k)
+{
+    const struct family *f = k->plate;
+    k->seen = sampler_find_reference(k->prior, k->node->var);
+    if (!k->seen ||
+        sym_has_var(sym_replace(k->c, k->prior, k->seen, sym_num(k->c, 1)),
+                    k->node->var))
+        return false;
+    for (int d = 0; d < k->seen->nargs; d++)
+        if (k->seen->args[d]->kind != SYM_LOOP ||
+            place_of(f, k->seen->args[d]->loop) < 0)
+            return false;
+    return true;
 }
 
 static bool is_sum(symp e, const void *unused)
@@ -291,10 +379,12 @@ static bool fits(struct carried *k)
 {
     struct compiler *c = k->c;
     const struct family *f = k->plate;
-    symp cell = plate_cell(k), node = node_cell(k);
+    symp cell = plate_cell(k);
     k->prior = prior_of(c, f);
-    if (!k->prior || reads(k, f->factor->lower) || reads(k, f->factor->upper))
+    if (!k->prior || reads(k, f->factor->lower) || reads(k, f->factor->upper) ||
+        !find_seen(k))
         return false;
+    symp node = k->seen;
     symp slope = sym_derivative(c, k->prior, cell);
     symp second = slope ? sym_derivative(c, slope, cell) : NULL;
     if (!second || sym_is(second, 0) || sym_has_var(second, f->var) ||
@@ -317,7 +407,8 @@ static bool fits(struct carried *k)
     }
     k->cells = sampler_all_instances(c, f->factor);
     k->cells->opaque = false;
-    if (sym_any(f->factor->logp, follows, k) || !find_readers(k))
+    if (!solve(k, k->cells) || sym_any(f->factor->logp, follows, k) ||
+        !find_readers(k))
         return false;
     add_bounds(k);
     return true;
@@ -332,7 +423,9 @@ static bool is_moved(const struct carried *k)
             plate = plate || s->block.members[i].family == k->plate;
             node = node || s->block.members[i].family == k->node;
         }
-        if (plate && node)
+        if ((plate && node) ||
+            (s->sampler->moves && s->sampler->moves(s, k->plate->var) &&
+             s->sampler->moves(s, k->node->var)))
             return true;
     }
     return false;
@@ -365,7 +458,8 @@ static void carry_plate(struct compiler *c, struct model *m, struct family *f)
     int n = 0;
     for (struct family *h = m->families; h; h = h->next) {
         struct carried try = {.c = c, .m = m, .plate = f, .node = h};
-        if (!is_node(m, h) || is_moved(&try) || !fits(&try))
+        if (h->nloops >= f->nloops || !is_node(c, m, h) || is_moved(&try) ||
+            !fits(&try))
             continue;
         struct carried *k = NEW(c, struct carried);
         *k = try;
@@ -390,19 +484,59 @@ void sampler_find_carried(struct compiler *c, struct model *m)
 /* ---- its functions ---------------------------------------------------------
  */
 
+/* What names the node's element, where there are several. */
+static const char *argument(const struct carried *k)
+{
+    return k->node->nloops ? ", long long element" : "";
+}
+
+static const char *element(const struct carried *k)
+{
+    return k->node->nloops ? ", element" : "";
+}
+
+static void open_node(struct emitter *e, const struct carried *k)
+{
+    if (k->node->nloops)
+        emit_decode(e, k->node, "element");
+}
+
+/* The element's loop in the names of the part, where these are others. */
+static void bind(struct emitter *e, const struct part *p)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if (p->solved[i] && p->solved[i]->loop != p->loops[i])
+            emit_loop_as(e, p->loops[i], emit_int(e, p->solved[i]));
+}
+
+static int open_rows(struct emitter *e, const struct part *p)
+{
+    bind(e, p);
+    return emit_open_part(e, p, true);
+}
+
+/* Whether all lanes come to an instance, as its loops are the element's. */
+static bool is_single(const struct part *p)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i])
+            return false;
+    return true;
+}
+
 static void emit_held(struct emitter *e, const struct carried *k)
 {
     symp cell = plate_cell(k), node = node_cell(k);
     emit_line(e, "sums[3] += s->%s_stride == 0 || s->%s_stride == 0;",
               k->plate->var->cname, k->node->var->cname);
     emit_line(e, "sums[3] += %s;",
-              emit_expr(e, sym_seen(e->c, k->node->var, 0, NULL)));
+              emit_expr(e, sym_seen(e->c, node->var, node->nargs, node->args)));
     if (k->power != 0)
         emit_line(e, "sums[3] += %s == 0;", emit_expr(e, node));
     if (k->node->var->barren) /* all are drawn forward */
         emit_line(e, "sums[3] += !%s;", emit_expr(e, sym_live(e->c, node)));
     const int depth = e->nloops;
-    const int braces = emit_open_part(e, k->cells, true);
+    const int braces = open_rows(e, k->cells);
     emit_line(e, "sums[2] += 1;");
     emit_line(e, "sums[3] += %s;",
               emit_expr(e, sym_seen(e->c, cell->var, cell->nargs, cell->args)));
@@ -413,13 +547,15 @@ static void emit_held(struct emitter *e, const struct carried *k)
 static void emit_quadratic(struct emitter *e, const struct reader *r)
 {
     const int depth = e->nloops;
-    const int braces = emit_open_part(e, r->part, r->part->nloops > 0);
-    if (!r->part->nloops)
+    const bool single = is_single(r->part);
+    bind(e, r->part);
+    const int braces = emit_open_part(e, r->part, !single);
+    if (single)
         emit_line(e, "if (team->lane == 0) {");
     emit_line(e, "sums[1] += %s;", emit_expr(e, r->linear));
     emit_line(e, "sums[0] -= 2 * %s;", emit_in_brackets(e, r->quadratic));
     emit_close(e, braces);
-    if (!r->part->nloops)
+    if (single)
         emit_line(e, "}");
     e->nloops = depth;
 }
@@ -432,8 +568,9 @@ static void emit_line_of(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN struct gbm_scaling line_%s(const struct state *s, "
-                "const struct gbm_team *team)\n{\n",
-                s->name);
+                "const struct gbm_team *team%s)\n{\n",
+                s->name, argument(k));
+    open_node(&e, k);
     emit_line(&e, "gbm_total sums[4] = {0, 0, 0, 0};");
     for (const struct reader *r = k->readers; r; r = r->next)
         if (r->linear)
@@ -446,6 +583,16 @@ static void emit_line_of(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+static void emit_rows_of(struct emitter *e, const struct part *p)
+{
+    const int depth = e->nloops;
+    bind(e, p);
+    e->team = true;
+    emit_in_place(e, p);
+    e->team = false;
+    e->nloops = depth;
+}
+
 /* carried_: the log density of t. */
 static void emit_density_at(struct compiler *c, struct text *out,
                             const struct step *s)
@@ -455,12 +602,16 @@ static void emit_density_at(struct compiler *c, struct text *out,
     text_printf(out,
                 "struct line_of_%s {\n    struct gbm_scaling k;\n    const "
                 "struct state *s;\n    const struct gbm_team *team;\n    real "
-                "now;\n};\n"
+                "now;\n%s};\n"
                 "GBM_INLINE real carried_%s(const void *context, real t_)\n"
                 "{\n    const struct line_of_%s *o_ = (const struct line_of_%s "
                 "*)context;\n    const struct state *s = o_->s;\n    const "
                 "struct gbm_team *team = o_->team;\n",
-                s->name, s->name, s->name, s->name);
+                s->name, k->node->nloops ? "    long long element;\n" : "",
+                s->name, s->name, s->name);
+    if (k->node->nloops)
+        emit_line(&e, "const long long element = o_->element;");
+    open_node(&e, k);
     emit_param(&e, "by_", "by_");
     if (k->power != 0) {
         emit_line(&e, "const real grown_ = real_exp(t_);");
@@ -477,11 +628,8 @@ static void emit_density_at(struct compiler *c, struct text *out,
         emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
                   ratio_of(k));
     for (const struct reader *r = k->readers; r; r = r->next)
-        if (!r->linear) {
-            e.team = true;
-            emit_in_place(&e, r->part);
-            e.team = false;
-        }
+        if (!r->linear)
+            emit_rows_of(&e, r->part);
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n\n");
 }
@@ -496,19 +644,21 @@ static void emit_move(struct compiler *c, struct text *out,
     const bool about_zero = k->power != 0 && sym_same(k->along, plate_cell(k));
     text_printf(out,
                 "GBM_FN void move_%s(const struct state *s, const struct "
-                "gbm_team *team, real t)\n{\n    const real by = %s;\n    "
+                "gbm_team *team%s, real t)\n{\n    const real by = %s;\n    "
                 "gbm_team_sync(team);\n",
-                s->name,
+                s->name, argument(k),
                 about_zero      ? "real_exp(t)"
                 : k->power != 0 ? "real_exp(t) - 1"
                                 : "t");
-    const int braces = emit_open_part(&e, k->cells, true);
+    open_node(&e, k);
+    const int depth = e.nloops, braces = open_rows(&e, k->cells);
     if (about_zero)
         emit_line(&e, "%s *= by;", emit_expr(&e, plate_cell(k)));
     else
         emit_line(&e, "%s += by * %s;", emit_expr(&e, plate_cell(k)),
                   emit_in_brackets(&e, k->along));
     emit_close(&e, braces);
+    e.nloops = depth;
     emit_line(&e, "gbm_team_sync(team);");
     emit_line(&e, "if (team->lane == 0)");
     if (k->power != 0)
@@ -523,9 +673,11 @@ static void emit_move(struct compiler *c, struct text *out,
 /* o: the line. */
 static void open_line(struct emitter *e, const struct step *s, const char *team)
 {
-    emit_line(e, "const struct line_of_%s o = {line_%s(s, %s), s, %s, %s};",
-              s->name, s->name, team, team,
-              emit_expr(e, node_cell(carried_of(s))));
+    const struct carried *k = carried_of(s);
+    open_node(e, k);
+    emit_line(e, "const struct line_of_%s o = {line_%s(s, %s%s), s, %s, %s%s};",
+              s->name, s->name, team, element(k), team,
+              emit_expr(e, node_cell(k)), element(k));
 }
 
 /* Whether the line is a quadratic and no more. */
@@ -544,7 +696,8 @@ static void emit_update(struct compiler *c, struct text *out,
     const struct carried *k = carried_of(s);
     struct emitter e = emitter_new(c, out);
     emit_open_update(out, s);
-    emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
+    emit_line(&e, "real *const tuning = s->%s%s;", s->slots->member,
+              k->node->nloops ? " + GBM_CARRIED_CELLS * element" : "");
     emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, %s))",
               is_closed(k) ? "false" : "true");
     emit_line(&e, "    return;");
@@ -562,7 +715,7 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "const bool moves = t != 0 && gbm_is_finite(%s);",
               k->power != 0 ? "real_exp(t)" : "t");
     emit_line(&e, "if (moves)");
-    emit_line(&e, "    move_%s(s, team, t);", s->name);
+    emit_line(&e, "    move_%s(s, team%s, t);", s->name, element(k));
     emit_line(&e, "if (team->lane == 0)");
     if (k->power != 0)
         emit_line(&e,
@@ -577,6 +730,28 @@ static void emit_update(struct compiler *c, struct text *out,
 
 /* ---- for the self-check ----------------------------------------------------
  */
+
+/* tuning_: how many numbers; so many for each element. */
+static void emit_tuning(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct family *f = carried_of(s)->node;
+    struct emitter e = emitter_new(c, out);
+    symp count = sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        count = sym_mul2(c, count,
+                         sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
+    text_printf(out, "static int64_t tuning_%s(const void *state)\n{\n",
+                s->name);
+    if (f->nloops) {
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        emit_line(&e, "return (int64_t)GBM_CARRIED_CELLS * (%s);",
+                  emit_int(&e, count));
+    } else {
+        emit_line(&e, "return GBM_CARRIED_CELLS;");
+    }
+    text_append(out, "}\n");
+}
 
 /* The coordinate is the node; the density that of what moves, not of t: with
  * the plate's normalisation, without a Jacobian. */
@@ -608,7 +783,8 @@ static void emit_access(struct compiler *c, struct text *out,
             emit_line(&e, "%s", t);
         if (i == 2) {
             emit_line(&e, "if (isfinite(t))");
-            emit_line(&e, "    move_%s(s, &gbm_alone, (real)t);", s->name);
+            emit_line(&e, "    move_%s(s, &gbm_alone%s, (real)t);", s->name,
+                      element(k));
             emit_line(&e,
                       "%s = (real)*x; /* beyond its support, too, and back */",
                       emit_expr(&e, node_cell(k)));
@@ -618,10 +794,8 @@ static void emit_access(struct compiler *c, struct text *out,
                       jacobian);
         text_append(out, "}\n");
     }
-    text_printf(out,
-                "static int64_t tuning_%s(const void *state)\n{\n    return "
-                "GBM_CARRIED_CELLS;\n}\n#endif\n\n",
-                s->name);
+    emit_tuning(c, out, s);
+    text_append(out, "#endif\n\n");
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)

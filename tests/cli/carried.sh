@@ -3,7 +3,8 @@
 # posteriors of few effects, where a wrong Jacobian or a term left out shows, by
 # quadrature; normal data, of which one pass tells the line, and counts, which are
 # evaluated along it, where the nodes are read elsewhere too; effects between
-# bounds, where what these leave out of the prior counts. And effects of which
+# bounds, where what these leave out of the prior counts; columns of effects,
+# each with a mean and a scale of its own. And effects of which
 # the data say little mix, which they do not by draws in turn.
 source "$GBM_ROOT/tests/cli/lib"
 
@@ -49,6 +50,55 @@ model {
 E
 echo '{"J": 3, "y": [0.5, -1, 4.5]}' >bounds.json
 
+cat >columns.gbm <<'E'
+model {
+  for (k in 1:2) {
+    for (j in 1:J) {
+      n[j,k] ~ dpois(exp(theta[j,k]))
+      theta[j,k] ~ dnorm(mu[k], 1 / sigma[k]^2)
+    }
+    w[k] ~ dnorm(mu[k], 1 / (sigma[k]^2 + 0.1))
+    mu[k] ~ dunif(-2, 1)
+    sigma[k] ~ dt(0, 1, 1)T(0,)
+  }
+  for (k in 1:2) { a[k] <- log(sigma[k]) }
+  for (k in 1:2) { b[k] <- mu[k] }
+}
+E
+echo '{"J": 2, "n": [[4, 1], [0, 5]], "w": [0.3, -0.8]}' >columns.json
+# the index of the mean is the outer one, and the likelihood's loops have other
+# names and another order
+cat >rows.gbm <<'E'
+model {
+  for (k in 1:2) {
+    for (j in 1:J) { theta[k,j] ~ dnorm(mu[k], 1 / sigma[k]^2) }
+    w[k] ~ dnorm(mu[k], 1 / (sigma[k]^2 + 0.1))
+    mu[k] ~ dunif(-2, 1)
+  }
+  for (i in 1:J) { for (r in 1:2) { n[i,r] ~ dpois(exp(theta[r,i])) } }
+  for (k in 1:2) { sigma[k] ~ dt(0, 1, 1)T(0,) }
+  for (k in 1:2) { a[k] <- log(sigma[k]) }
+  for (k in 1:2) { b[k] <- mu[k] }
+}
+E
+cp columns.json rows.json
+
+cat >between.gbm <<'E'
+model {
+  for (k in 1:2) {
+    for (j in 1:J) {
+      y[j,k] ~ dnorm(theta[j,k], 1)
+      theta[j,k] ~ dnorm(mu[k], 1 / sigma[k]^2) T(0, 4)
+    }
+    mu[k] ~ dnorm(0, 0.25)
+    sigma[k] ~ dunif(0.1, 3)
+  }
+  a <- log(sigma[2])
+  b <- mu[2]
+}
+E
+echo '{"J": 3, "y": [[3, 0.5], [2, -1], [7, 4.5]]}' >between.json
+
 cat >exact.py <<'E'
 import sys
 import numpy as np
@@ -67,15 +117,15 @@ def normal():
     return T, M, logp
 
 
-def counts():
+def counts(seen=(4, 0), w=0.3):
     s, m = np.linspace(-14, 10, 721), np.linspace(-2, 1, 301)
     T, M = np.meshgrid(s, m, indexing="ij")
     sd = np.exp(T)
     v = sd ** 2 + 0.1
-    logp = T - np.log1p(sd ** 2) - np.log(v) / 2 - (0.3 - M) ** 2 / (2 * v)
+    logp = T - np.log1p(sd ** 2) - np.log(v) / 2 - (w - M) ** 2 / (2 * v)
     z = np.linspace(-8.5, 8.5, 601)
     weight = np.exp(-z ** 2 / 2) / np.exp(-z ** 2 / 2).sum()
-    for n in (4, 0):
+    for n in seen:
         like = np.zeros_like(M)
         for k in range(len(z)):
             theta = np.clip(M + sd * z[k], -700, 30)
@@ -98,15 +148,18 @@ def bounds():
     return T, M, logp
 
 
-T, M, logp = {"normal": normal, "counts": counts,
-              "bounds": bounds}[sys.argv[1]]()
+column = sys.argv[3] if len(sys.argv) > 3 else ""
+T, M, logp = {"normal": normal, "counts": counts, "bounds": bounds,
+              "between": bounds,
+              ".2": lambda: counts((1, 5), -0.8),
+              ".1": counts}[column or sys.argv[1]]()
 w = np.exp(logp - logp.max())
 w[:, [0, -1]] /= 2 # trapezoids: mu of the counts ends where it has density
 w /= w.sum()
 draws = []
 for c in range(1, 5):
     rows = [r for r in open(f"draws_{c}.csv") if r[0] != "#"]
-    at = [rows[0].strip().split(",").index(v) for v in "ab"]
+    at = [rows[0].strip().split(",").index(v + column) for v in "ab"]
     draws.append(np.loadtxt(rows[1:], delimiter=",")[:, at])
 draws = np.array(draws)
 for v, grid in enumerate((T, M)):
@@ -122,7 +175,10 @@ E
 compare() { # MODEL HOW OPTION...
     status 0 "./$1" --data "$1.json" --monitor a,b --quiet --chains 4 \
         --warmup 1000 --seed 1 --out draws.csv "${@:3}"
-    status 0 python3 exact.py "$1" "$2"
+    local column
+    for column in ${columns:-one}; do
+        status 0 python3 exact.py "$1" "$2" ${columns:+"$column"}
+    done
 }
 for m in normal counts bounds; do
     status 0 "$GBMC" -O 1 $m.gbm -o $m
@@ -132,7 +188,19 @@ for m in normal counts bounds; do
     status 0 ./$m check --data $m.json --quiet
     compare $m host --device cpu --draws 100000
 done
+for m in columns rows between; do
+    status 0 "$GBMC" -O 1 $m.gbm -o $m
+    status 0 ./$m info
+    prints 'sigma, theta +2 [+] .* scale with its plate, slice +k '
+    prints 'mu, theta +2 [+] .* mean with its plate, slice +k '
+    status 0 ./$m check --data $m.json --quiet
+done
+for m in columns rows; do
+    columns=".1 .2" compare $m host --device cpu --draws 100000
+done
+compare between host --device cpu --draws 100000
 fake_device
+columns=".1 .2" compare columns device --device cuda --draws 20000
 compare normal device --device cuda --draws 20000
 compare counts device --device cuda --draws 20000
 compare bounds device --device cuda --draws 20000
@@ -146,6 +214,37 @@ p = json.load(open("schools.json"))["parameters"]
 for n in ("tau", "mu", "theta[1]"):
     print(n, p[n]["ess_bulk"])
 sys.exit(any(p[n]["ess_bulk"] < 600 for n in ("tau", "mu", "theta[1]")))
+E
+
+# Means of columns whose effects hardly leave them: by draws in turn 4 effective
+# of 4,000
+cat >tight.gbm <<'E'
+model {
+  for (e in 1:2) { mu[e] ~ dnorm(0, 1) }
+  for (i in 1:n) {
+    for (e in 1:2) {
+      theta[i,e] ~ dnorm(mu[e], 10000)
+      y[i,e] ~ dnorm(theta[i,e], 1)
+    }
+  }
+}
+E
+echo '{"n": 4, "y": [[1, -2], [0, 1], [0.5, 0], [2.5, 0.5]]}' >tight.json
+status 0 "$GBMC" -O 1 tight.gbm -o tight
+status 0 ./tight info
+prints 'mean with its plate, normal +e '
+status 0 ./tight --data tight.json --quiet --draws 2000 --summary fit.json
+python3 - <<'E' || fail "means whose plate is tight do not mix"
+import json, sys
+p = json.load(open("fit.json"))["parameters"]
+bad = 0
+for n, total in (("mu[1]", 4), ("mu[2]", -0.5)):
+    v = 1 / (1 + 4 / 1.0001)
+    z = (p[n]["mean"] - v * total / 1.0001) / p[n]["mcse"]
+    print(n, z, p[n]["sd"] / v ** 0.5, p[n]["ess_bulk"])
+    bad += not (abs(z) < 4 and abs(p[n]["sd"] / v ** 0.5 - 1) < 0.05 and
+                p[n]["ess_bulk"] > 4000)
+sys.exit(bad)
 E
 
 # A scale that was drawn near 0: its plate has lost digits there, and is compared
