@@ -57,7 +57,8 @@ static void complete_draw(void *context, int chain, int64_t k)
         rt_pointwise_keep_chain(&r->pointwise, &r->in, &r->draws, draw, chain);
     if (r->relabelling) {
 #pragma omp critical(relabelling)
-        rt_relabelling_keep(r, chain, draw);
+        rt_relabelling_keep(r, chain, gbm_draws_record(&r->draws, chain, draw),
+                            draw);
     }
 }
 
@@ -68,7 +69,7 @@ static void complete_draws(struct rt_chains *r, int draw)
         rt_pointwise_keep(&r->pointwise, &r->in, &r->draws, draw,
                           r->rt->threads);
     for (int c = 0; c < r->in.nchains && r->relabelling; c++)
-        rt_relabelling_keep(r, c, draw);
+        rt_relabelling_keep(r, c, gbm_draws_record(&r->draws, c, draw), draw);
 }
 
 /* Runs a block of sweeps. What no device computes is added to each draw: by the
@@ -78,9 +79,11 @@ static enum gbm_status run_block(struct rt_chains *r,
 {
     struct rt *rt = r->rt;
     struct rt_block one = *block;
-    if (block->adapting || (r->pointwise.count == 0 && !r->relabelling))
+    const bool own = rt->options.method->advance != NULL;
+    if (block->adapting ||
+        (r->pointwise.count == 0 && (own || !r->relabelling)))
         return advance(r, block);
-    if (rt->device == &rt_host && !rt->options.method->advance &&
+    if (rt->device == &rt_host && !own &&
         (r->pointwise.count == 0 ||
          rt_pointwise_by_chains(&r->pointwise, &r->in, rt->threads))) {
         one.draw_stride = r->draws.width;

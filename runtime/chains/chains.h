@@ -85,9 +85,11 @@ void rt_relabelling_free(struct rt_chains *r);
  * what is learnt of its last sweep. */
 int64_t rt_relabelling_block(const struct rt_chains *r, int64_t sweeps);
 void rt_relabelling_learn(struct rt_chains *r);
-/* A chain's draw that was just kept, of which in->slots has the state. Not by
- * two threads at once. */
-void rt_relabelling_keep(struct rt_chains *r, int chain, int draw);
+/* A chain's draw that was just kept as `record`, so many before it, of which
+ * in->slots has the state; methods with an `advance` call it. Not by two
+ * threads at once. */
+void rt_relabelling_keep(struct rt_chains *r, int chain, double *record,
+                         int draw);
 /* For a checkpoint. */
 void rt_relabelling_list(struct rt_chains *r, struct rt_pieces *pieces);
 /* Adds its moments to the draws, and says what was permuted. */

@@ -30,6 +30,7 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
                     o->method->name);
     r->draws.device = rt->device_text;
     r->draws.data = o->ndata ? o->data[0] : NULL;
+    r->draws.relabelled = o->relabel;
     r->draws.aside = o->monitor && !o->moments;
     r->draws.tempered = o->method->replicas != NULL;
     r->draws.more = o->method->more;

@@ -165,18 +165,16 @@ static void scatter(struct rt_relabelling *l, int chain, const double *record)
     }
 }
 
-void rt_relabelling_keep(struct rt_chains *r, int chain, int draw)
+void rt_relabelling_keep(struct rt_chains *r, int chain, double *record,
+                         int draw)
 {
     struct rt_relabelling *l = r->relabelling;
-    const struct rt_block block = {
-        .draws = gbm_draws_record(&r->draws, 0, draw),
-        .chain_stride = (int64_t)r->draws.capacity * r->draws.width,
-        .draw_stride = r->draws.width};
-    double *record = gather(l, chain);
+    const struct rt_block block = {.draws = record};
+    double *now = gather(l, chain);
     /* what is no number stays as it is, for check_numbers */
-    if (gbm_components_assign(&l->components, record, l->label) == GBM_OK)
-        l->moved += gbm_components_permute(&l->components, record, l->label);
-    scatter(l, chain, record);
+    if (gbm_components_assign(&l->components, now, l->label) == GBM_OK)
+        l->moved += gbm_components_permute(&l->components, now, l->label);
+    scatter(l, chain, now);
     rt_keep(&l->kept, &block, NULL, chain, 0, 1);
     rt_moments_add(&l->kept, l->moments, chain, draw + 1);
 }
@@ -206,17 +204,22 @@ void rt_relabelling_learn(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     struct rt_relabelling *l = r->relabelling;
+    const bool some = rt->options.method->posterior != NULL;
+    const int n = some ? r->chains : r->in.nchains;
     if (!learns(r) || r->sweep <= first_of(r) || rt->device->get(rt) != GBM_OK)
         return;
-    for (int c = 0; c < r->in.nchains; c++) {
+    for (int k = 0; k < n; k++) {
+        const int c = some ? rt->options.method->posterior(r, k) : k;
         rt_derive_kept(&r->in, rt_state(&r->in, l->states, c));
         gbm_components_see(&l->components, gather(l, c));
     }
-    for (int c = 0; c < r->in.nchains; c++)
+    for (int k = 0; k < n; k++) {
+        const int c = some ? rt->options.method->posterior(r, k) : k;
         if (gbm_components_learn(&l->components,
                                  gbm_draws_record(&l->now, c, 0),
                                  l->label) == GBM_FAILURE)
             rt_fail(rt, GBM_FAILURE, "no memory for --relabel");
+    }
     if (r->sweep == (uint32_t)rt->options.warmup)
         gbm_components_fix(&l->components);
 }

@@ -68,12 +68,13 @@ struct gbm_timing {
 /* Fields that the caller may set directly are marked *. Strings are borrowed:
  * they must outlive the draws. */
 struct gbm_draws {
-    const char *model;        /* * "pump" */
-    const char *version;      /* * of gbm */
-    const char *device;       /* * what ran it, for attributes; may be NULL */
-    const char *data;         /* * data files, for attributes; may be NULL */
-    uint64_t seed;            /* * */
-    int warmup, thin;         /* * sweeps; draws are kept every `thin` sweeps */
+    const char *model;      /* * "pump" */
+    const char *version;    /* * of gbm */
+    const char *device;     /* * what ran it, for attributes; may be NULL */
+    const char *data;       /* * data files, for attributes; may be NULL */
+    const char *relabelled; /* * --relabel's list, if that was done; or NULL */
+    uint64_t seed;          /* * */
+    int warmup, thin;       /* * sweeps; draws are kept every `thin` sweeps */
     struct gbm_timing timing; /* * */
     bool complete;            /* * false: the run was stopped early */
     bool unchecked;           /* * true: made without the self-check */
@@ -200,7 +201,8 @@ enum gbm_status gbm_draws_write(const struct gbm_draws *draws,
 enum gbm_status gbm_draws_read(struct gbm_draws *draws, const char *path,
                                char error[GBM_ERROR]);
 /* Reads back a netCDF file (groups posterior and sample_stats, or variables
- * outside groups), also one that another program wrote. `draws` must be free of content. */
+ * outside groups), also one that another program wrote. `draws` must be free of
+ * content. */
 enum gbm_status gbm_draws_read_netcdf(struct gbm_draws *draws, const char *path,
                                       char error[GBM_ERROR]);
 

@@ -76,6 +76,7 @@ static void run_attributes(struct rt_netcdf *f, int group)
     text_attribute(f, group, "model_name", d->model);
     text_attribute(f, group, "device", d->device);
     text_attribute(f, group, "data", d->data);
+    text_attribute(f, group, "relabelled", d->relabelled);
     integer_attribute(f, group, "complete", d->complete);
     if (d->unchecked)
         text_attribute(f, group, "warning", GBM_UNCHECKED);

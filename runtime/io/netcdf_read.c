@@ -436,6 +436,27 @@ static double number_of(struct rt_netcdf *f, int group, const char *name,
     return value;
 }
 
+/* What is text. */
+static void read_strings(struct rt_netcdf *f, int group,
+                         struct gbm_draws *draws)
+{
+    static const char *const name[] = {"model_name", "relabelled"};
+    const char **field[] = {&draws->model, &draws->relabelled};
+    size_t length[2] = {0, 0};
+    nc_type type;
+
+    for (int i = 0; i < 2; i++)
+        if (f->nc.nc_inq_att(group, NC_GLOBAL, name[i], &type, &length[i]) !=
+                NC_NOERR ||
+            type != NC_CHAR)
+            length[i] = 0;
+    char *at = draws->strings = calloc(length[0] + length[1] + 2, 1);
+    for (int i = 0; at && i < 2; at += length[i++] + 1)
+        if (length[i] > 0 &&
+            f->nc.nc_get_att_text(group, NC_GLOBAL, name[i], at) == NC_NOERR)
+            *field[i] = at;
+}
+
 static void read_attributes(struct rt_netcdf *f, int group,
                             struct gbm_draws *draws)
 {
@@ -463,12 +484,7 @@ static void read_attributes(struct rt_netcdf *f, int group,
         .sampling_s = number_of(f, group, "sampling_time", 0),
         .warmup_cpu_s = number_of(f, group, "warmup_cpu_s", 0),
         .sampling_cpu_s = number_of(f, group, "sampling_cpu_s", 0)};
-    if (f->nc.nc_inq_att(group, NC_GLOBAL, "model_name", &type, &n) ==
-            NC_NOERR &&
-        type == NC_CHAR && (draws->strings = calloc(n + 1, 1)) &&
-        f->nc.nc_get_att_text(group, NC_GLOBAL, "model_name", draws->strings) ==
-            NC_NOERR)
-        draws->model = draws->strings;
+    read_strings(f, group, draws);
 }
 
 enum gbm_status gbm_draws_read_netcdf(struct gbm_draws *draws, const char *path,

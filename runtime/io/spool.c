@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[16] = "gbm draws 3\n";
+static const char magic[16] = "gbm draws 4\n";
 /* Before and after a block; the other way round on a machine of other order. */
 static const int64_t block_begins = 0x67626d626c6f636b,
                      block_ends = 0x656e646564;
@@ -80,6 +80,7 @@ static void put_header(FILE *f, const struct gbm_draws *draws, bool complete)
     put_text(f, draws->version);
     put_text(f, draws->device);
     put_text(f, draws->data);
+    put_text(f, draws->relabelled);
     put_integer(f, (int64_t)draws->seed);
     put_integer(f, draws->warmup);
     put_integer(f, draws->thin);
@@ -351,19 +352,20 @@ static void get_coords(struct reader *r, struct gbm_coords *c)
 /* The strings live in one piece, model first. */
 static void get_strings(struct reader *r, struct gbm_draws *draws)
 {
-    char *text[4] = {NULL};
+    const char **field[] = {&draws->model, &draws->version, &draws->device,
+                            &draws->data, &draws->relabelled};
+    enum { FIELDS = sizeof field / sizeof field[0] };
+    char *text[FIELDS] = {NULL};
     size_t n = 0;
 
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < FIELDS; i++) {
         text[i] = get_text(r);
         n += text[i] ? strlen(text[i]) + 1 : 1;
     }
     draws->strings = calloc(n, 1);
     r->bad = r->bad || !draws->strings;
-    const char **field[] = {&draws->model, &draws->version, &draws->device,
-                            &draws->data};
     char *at = draws->strings;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < FIELDS; i++) {
         if (!r->bad && text[i][0]) {
             *field[i] = at;
             strcpy(at, text[i]);

@@ -28,6 +28,10 @@ struct rt_method {
     enum gbm_status (*prepare)(struct rt_chains *r);
     /* a block of sweeps of all chains, as rt->device->run does it; */
     enum gbm_status (*advance)(struct rt_chains *r, const struct rt_block *b);
+    /* which chain has the posterior's k-th state, of as many as draws are kept
+     * of: behind a sweep, or where `advance` calls rt_relabelling_keep. NULL:
+     * all have; */
+    int (*posterior)(const struct rt_chains *r, int k);
     /* what else of the method a checkpoint must save; */
     void (*save)(struct rt_chains *r, struct rt_pieces *pieces);
     /* what it has to say at the end, and as members of the summary's JSON; */

@@ -74,11 +74,9 @@ static enum gbm_status fit_draws(struct rt *rt)
     if (o->clusters && o->command != RT_SUMMARY)
         return refuse(rt, "--clusters is an option of summary");
     if (o->relabel && o->command != RT_SUMMARY &&
-        !(o->command == RT_RUN && o->method == rt->methods[0]))
-        return rt_fail(rt, GBM_USER_ERROR,
-                       "--relabel is an option of summary, and of run as %s "
-                       "runs",
-                       rt->methods[0]->name);
+        !(o->command == RT_RUN && o->method->chains))
+        return refuse(rt, "--relabel is an option of summary, and of run with "
+                          "draws: not of --method filter, or modes");
     if (o->reference && !o->relabel)
         return refuse(rt, "--reference goes with --relabel LIST");
     if (o->command == RT_SUMMARY && !o->file)

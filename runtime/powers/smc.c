@@ -452,6 +452,8 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
         return travel(r, t);
     if (!t->drawn && move_once(r, t, true, b) != GBM_OK)
         return r->rt->status;
+    for (int c = 0; !t->drawn && r->relabelling && c < r->in.nchains; c++)
+        rt_relabelling_keep(r, c, t->row + c * r->in.row, c % t->particles);
     t->drawn = true;
     for (int s = 0; s < b->sweeps; s++, t->given++)
         for (int k = 0; k < t->islands; k++) {

@@ -205,13 +205,23 @@ static enum gbm_status find_logliks(struct rt_chains *r, struct tempering *t)
     return GBM_OK;
 }
 
+/* The chain at a ladder's last rung. */
+static int posterior(const struct rt_chains *r, int ladder)
+{
+    const struct tempering *t = r->own;
+    return t->on.chain[(ladder + 1) * t->on.replicas - 1];
+}
+
 /* The posterior's chains' draws go where those of plain chains would. */
 static void keep(struct rt_chains *r, const struct tempering *t,
                  const struct rt_block *b, int64_t k)
 {
     size_t bytes = (size_t)r->in.row * sizeof(double);
     for (int l = 0; l < t->on.ladders; l++) {
-        int c = t->on.chain[l * t->on.replicas + t->on.replicas - 1];
+        const int c = posterior(r, l);
+        if (r->relabelling)
+            rt_relabelling_keep(r, c, t->row + c * r->in.row,
+                                r->draws.kept + (int)k);
         if (b->draws)
             memcpy(b->draws + l * b->chain_stride + k * r->draws.width,
                    t->row + c * r->in.row, bytes);
@@ -260,7 +270,7 @@ static bool device_swaps(struct rt_chains *r, struct tempering *t)
 {
     const char *wanted = getenv("GBM_TEMPERING");
     const bool host = wanted && strcmp(wanted, "host") == 0;
-    if (!r->rt->device->temper || !t->independent || host ||
+    if (!r->rt->device->temper || !t->independent || host || r->relabelling ||
         rt_device_logliks(r->rt, &r->in, t->loglik) != GBM_OK)
         return false;
     bool all = true;
@@ -505,6 +515,7 @@ const struct rt_method rt_tempering = {
     .replicas = replicas,
     .prepare = prepare,
     .advance = advance,
+    .posterior = posterior,
     .save = save,
     .report = report,
     .release = release,

@@ -30,6 +30,7 @@ static enum gbm_status relabel(struct rt *rt, struct gbm_draws *draws)
     gbm_data_free(&reference);
     if (s != GBM_OK)
         return rt_fail(rt, s, "%s", error);
+    draws->relabelled = o->relabel;
     if (!o->quiet)
         rt_note_permuted(stderr, done.moved,
                          (int64_t)draws->chains * draws->kept, done.components);

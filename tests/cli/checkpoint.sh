@@ -222,6 +222,24 @@ for other in '--method mcmc' '--replicas 6' '--chains 3'; do
     says "${other% *}"
 done
 
+# what their components are called
+cat >parts.gbm <<'E'
+model {
+  for (i in 1:8) { y[i] ~ dnorm(m[z[i]], 1)
+    z[i] ~ dcat(w[]) }
+  w[1:2] ~ ddirch(one[])
+  for (k in 1:2) { m[k] ~ dnorm(0, 0.1) }
+}
+E
+echo 'y <- c(-1, -1.5, -0.2, 0.1, 0.8, 1.2, 1.9, 2.2)
+one <- c(1, 1)' >parts.R
+status 0 "$GBMC" -O 1 --with=powers parts.gbm -o parts
+for after in 150 300; do
+    resumes parts 200 300 $after -- --data parts.R --chains 2 --device cpu \
+        --method tempering --replicas 4 --relabel z,m --monitor m
+done
+checkpoint has parts.ck 'components are known' || fail "no target is saved"
+
 # ---- chains are compared early in warm-up, and one that is caught goes on from
 # where another is
 

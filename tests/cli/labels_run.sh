@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # run --relabel: what is kept of a mixture is what summary --relabel makes of
 # the same draws, to the last bit, moments too; chains that call the components
-# otherwise agree; blocks, threads and devices make no difference; what is
-# refused.
+# otherwise agree; blocks, threads and devices make no difference; tempering and
+# particles do the same; what is refused.
 source "$GBM_ROOT/tests/cli/lib"
 
 cat >mix.gbm <<'M'
@@ -51,9 +51,24 @@ same() {
     done
 }
 
+# relabelled FILE.nc LIST: its attribute
+relabelled() {
+    PYTHONPATH=$GBM_ROOT/tests/cli python3 - "$@" <<'P' ||
+import sys, netcdf
+path, wanted = sys.argv[1:]
+said = netcdf.attribute(path, "posterior", "relabelled")
+assert said == wanted, said
+P
+        fail "$1: the attribute relabelled"
+}
+
 # ---- by one reference: to the last bit what summary makes of the draws
 
 status 0 "${run[@]}" --out plain.nc --quiet
+status 0 ./mix summary plain.nc --relabel "$list" --reference reference.json \
+    --out later.nc --quiet
+relabelled later.nc "$list"
+relabelled plain.nc ''
 status 0 ./mix summary plain.nc --relabel "$list" --reference reference.json \
     --out later.csv --digits 17 --summary later.json
 says 'components of [1-9][0-9]* of 1200 draws were permuted \(3 of them'
@@ -143,6 +158,56 @@ for names, row in json.load(open("agree.json"))["parameters"].items():
         assert row["rhat"] < 1.05, row
 P
 
+# ---- with other methods: of the posterior's chains, of particles
+
+status 0 "$GBMC" -O 1 --with=powers mix.gbm -o powers
+for method in tempering smc; do
+    other=(./powers --chains 3 --device cpu --method $method --digits 17)
+    case $method in
+    tempering) other+=(--replicas 5 --warmup 150 --draws 400) ;;
+    smc) other+=(--particles 400) ;;
+    esac
+    status 0 "${other[@]}" --data close.json --out plain.nc --quiet
+    status 0 ./powers summary plain.nc --relabel "$list" --out later.csv \
+        --reference reference.json --digits 17
+    said=$(grep -o 'components of .*' .err)
+    status 0 "${other[@]}" --data close.json --relabel "$list" --reference reference.json \
+        --out now.csv --threads 1
+    says "${said//[()]/.}"
+    same now later
+    # not all of what is named is monitored; two threads
+    status 0 "${other[@]}" --data close.json --relabel z,m --reference reference.json \
+        --monitor m --out two.csv --threads 2 --quiet
+    status 0 ./powers summary plain.nc --relabel z,m --show m --quiet \
+        --reference reference.json --summary later.json
+    python3 - <<'P' || fail "$method: what is monitored"
+import csv, json
+later = json.load(open("later.json"))["parameters"]
+rows = [r for c in (1, 2, 3) for r in csv.DictReader(
+    l for l in open(f"two_{c}.csv") if l[0] != "#")]
+for k in 1, 2, 3:
+    mean = sum(float(r[f"m.{k}"]) for r in rows) / len(rows)
+    assert abs(mean - later[f"m[{k}]"]["mean"]) < 1e-4, (k, mean, later)
+P
+    # by the posterior's chains late in warm-up, or the particles that arrive
+    status 0 "${other[@]}" --relabel "$list" --out fit.nc --quiet \
+        --data apart.json --checkpoint run.ck
+    status 0 ./powers summary fit.nc --out again.nc --summary agree.json
+    python3 - "$GBM_ROOT/tests" $method <<'P' || fail "$method: what is learnt"
+import json, struct, sys
+sys.path.insert(0, sys.argv[1])
+import checkpoint
+n, = struct.unpack("<d", dict(checkpoint.pieces("run.ck"))["draws in components"])
+assert n == 3 * (75 if sys.argv[2] == "tempering" else 400), n
+p = json.load(open("agree.json"))["parameters"]
+for k in 1, 2, 3:
+    r = p[f"m[{k}]"]
+    assert r["rhat"] < 1.1 and r["sd"] < 1.5, r
+P
+    relabelled fit.nc "$list"
+    relabelled again.nc "$list"
+done
+
 # ---- what is refused
 
 refuse() {
@@ -160,7 +225,7 @@ refuse '--relabel sd: it is computed' --relabel z,m,sd --monitor m
 refuse 'is settled by draws of warm-up' --relabel z,m --warmup 0
 refuse '--reference has no z' --relabel z,m --reference apart.json
 refuse '--reference goes with --relabel' --reference reference.json
-refuse '--relabel is an option of summary, and of run as mcmc' \
+refuse '--relabel is an option of summary, and of run with draws' \
     --relabel z,m --method em
 status 1 ./mix check --data close.json --relabel z,m
 says '--relabel is an option of summary'

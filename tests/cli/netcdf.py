@@ -1,6 +1,7 @@
 """What a netCDF-4 file holds, by libnetcdf itself: for tests, as the system's
 Python has no reader. read(path) is {group: {variable: (dimensions, values)}},
-values flat; attributes of the group posterior and its kin are not looked at."""
+values flat; attribute(path, group, name) the text of a group's attribute, "" if
+it has none."""
 import ctypes
 import ctypes.util
 
@@ -58,3 +59,16 @@ def read(path):
         out[text(name)] = group(i)
     ask("nc_close", root)
     return out
+
+
+def attribute(path, group_name, name):
+    root, at, length = ctypes.c_int(), ctypes.c_int(), ctypes.c_size_t()
+    ask("nc_open", path.encode(), 0, ctypes.byref(root))
+    ask("nc_inq_grp_ncid", root, group_name.encode(), ctypes.byref(at))
+    value = b""
+    if lib.nc_inq_attlen(at, -1, name.encode(), ctypes.byref(length)) == 0:
+        buffer = ctypes.create_string_buffer(length.value + 1)
+        ask("nc_get_att_text", at, -1, name.encode(), buffer)
+        value = buffer.value
+    ask("nc_close", root)
+    return value.decode()
