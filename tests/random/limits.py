@@ -154,3 +154,21 @@ def certain_trials(b):
          f"{number}[{i.name}])")
     b.latent_always |= {w, number}
     b.observed_always.add(y)
+
+
+def bounded_mixture(b):
+    """A mixture of normals as one distribution, between bounds, of which some
+    elements are not seen."""
+    n, y, size = b.between(4, 7), b.name("y"), b.between(2, 3)
+    mu, tau, p = b.name("mu"), b.name("tau"), b.name("pi")
+    fill(b, mu, size, lambda c: f"dnorm({b.real([])}, 1)")
+    fill(b, tau, size, lambda c: f"dgamma({b.number(3, 6)}, 3)", "positive")
+    b.write(f"{p}[1:{size}] ~ ddirch(rep({b.number(1, 3)}, {size}))"
+            if b.modern else
+            f"{p}[1:{size}] ~ ddirch(c({', '.join(['2'] * size)}))")
+    i, low = b.loop(1, n), b.pick([-1, -0.5, 0])
+    each(b, i, f"{y}[{i.name}] ~ dnormmix({mu}[1:{size}], {tau}[1:{size}], "
+         f"{p}[1:{size}])" + b.pick([f" T({low},)", f" T({low}, {low + 2})",
+                                     f" T(, {low + 1})"]))
+    b.feature("truncation")
+    b.latent_always |= {mu, tau, p}

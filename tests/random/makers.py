@@ -11,7 +11,8 @@ from held import held_sums, met_twice
 from hierarchies import hierarchy, overdispersion, shared_effects
 from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
-from limits import certain_trials, held_between, nested, zero_counts
+from limits import (
+    bounded_mixture, certain_trials, held_between, nested, zero_counts)
 from mixtures import (
     categories, classes_in_groups, hidden_clusters, mixture, occupancy, ordered,
     softmax, topics)
@@ -62,7 +63,7 @@ LATER = [(3, held_sums), (1, met_twice)]
 LATEST, SINCE = [(1, places)], 64000000
 # By what a seed is modulo 48, of those that had none.
 RARE = {4: [(1, certain_trials)], 16: [(1, hidden_clusters)],
-        28: [(1, classes_in_groups)]}
+        28: [(1, classes_in_groups)], 40: [(1, bounded_mixture)]}
 
 
 def later(seed):
