@@ -247,6 +247,20 @@ for n, total in (("mu[1]", 4), ("mu[2]", -0.5)):
 sys.exit(bad)
 E
 
+# What reads two means at once ties them: neither moves by itself
+cat >tied.gbm <<'E'
+model {
+  for (k in 1:K) {
+    mu[k] ~ dnorm(0, 1)
+    for (j in 1:J) { theta[k,j] ~ dnorm(mu[k], 4) }
+    for (j in 1:J) { for (l in 1:K) { y[k,l,j] ~ dnorm(theta[k,j] * mu[l], 1) } }
+  }
+}
+E
+status 0 "$GBMC" -O 0 tied.gbm -o tied
+status 0 ./tied info
+grep -q 'mu, theta' .out && fail "a mean moves though others are read beside it"
+
 # A scale that was drawn near 0: its plate has lost digits there, and is compared
 # from where it stood before.
 cat >near.gbm <<'END'
