@@ -196,9 +196,9 @@ for m in columns rows between; do
     status 0 ./$m check --data $m.json --quiet
 done
 for m in columns rows; do
-    columns=".1 .2" compare $m host --device cpu --draws 100000
+    columns=".1 .2" compare $m host --device cpu --draws 30000
 done
-compare between host --device cpu --draws 100000
+compare between host --device cpu --draws 30000
 fake_device
 columns=".1 .2" compare columns device --device cuda --draws 20000
 compare normal device --device cuda --draws 20000
