@@ -238,6 +238,11 @@ struct rt_block {
 
 /* ---- tempering, by a device that swaps the replicas' powers itself ---- */
 
+/* What is added up for the evidence, as logarithms: the likelihood to the power
+ * that the next rung has more, to half of that, and one over that of the next
+ * rung's. */
+enum { RT_STONE, RT_STONE_UP, RT_STONE_DOWN, RT_STONE_KINDS };
+
 /* Ladders of replicas; all in host memory. `chain` and `rung` are each other's
  * inverse; powers of rungs ascend from 0, where replicas are drawn from the
  * prior after each sweep, to 1. */
@@ -250,8 +255,9 @@ struct rt_ladder {
     int *heading;     /* [chains] 1: to the posterior; -1: back; 0: unknown */
     double *rejected; /* [replicas - 1] sums of probabilities of no swap */
     uint64_t trips;   /* to the posterior and back */
-    /* [ladders][replicas] to be added to, as logarithms: the likelihood to the
-     * power that the next rung has more; or NULL: and no trips are counted. */
+    /* [kinds][ladders][replicas] to be added to; or NULL: and no trips are
+     * counted. */
+    int kinds; /* the first ones of RT_STONE_KINDS */
     double *stones;
     bool away; /* the device has all of this, but `stones`; false: it reads it
                 */

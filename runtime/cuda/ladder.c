@@ -86,7 +86,8 @@ static enum gbm_status request(struct cuda *c, const struct rt_ladder *ladder)
     TRY(cuda_request(c, &d->rung, chains * sizeof(int), what));
     TRY(cuda_request(c, &d->chain, chains * sizeof(int), what));
     TRY(cuda_request(c, &d->heading, chains * sizeof(int), what));
-    TRY(cuda_request(c, &d->stones, chains * sizeof(double), what));
+    TRY(cuda_request(c, &d->stones, RT_STONE_KINDS * chains * sizeof(double),
+                     what));
     TRY(cuda_request(c, &d->loglik, chains * sizeof(double), what));
     TRY(cuda_request(c, &d->trips, sizeof(uint64_t), what));
     TRY(cuda_request(c, &d->slots, (size_t)d->ndrawn * sizeof *d->drawn, what));
@@ -374,7 +375,8 @@ enum gbm_status cuda_temper(struct rt *rt, const struct rt_block *block,
 {
     struct cuda *c = rt->device_data;
     struct cuda_ladder *d = &c->ladder;
-    const size_t stones = (size_t)c->in->nchains * sizeof(double);
+    const size_t stones =
+        (size_t)ladder->kinds * (size_t)c->in->nchains * sizeof(double);
 
     TRY(cuda_block_begin(c, block, block->first + (uint32_t)from));
     TRY(open_ladder(c, ladder));

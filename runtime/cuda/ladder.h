@@ -78,17 +78,18 @@ CUDA_KERNEL ladder_pick(const struct gbm_control *control, const double *draws,
 __device__ static inline double add_logs(double a, double b)
 {
     const double most = a > b ? a : b;
-    return most == (double)-GBM_INF ? most
-                                    : most + log(exp(a - most) + exp(b - most));
+    return most == (double)-GBM_INF ? most : most + log1p(exp(-fabs(a - b)));
 }
 
 /* Before a swap: each pair's probability of none is added to `rejected`,
- * [replicas - 1]; and to `stones`, [ladders][replicas] or NULL, as logarithms,
- * the likelihood to the power that the next rung has more. */
+ * [replicas - 1]; and to `stones`, [3][ladders][replicas] or NULL, as
+ * logarithms, the likelihood to the power that the next rung has more, to half
+ * of that, and one over that of the next rung's. */
 CUDA_KERNEL ladder_count(const double *power, const int *chain,
                          const double *loglik, int ladders, int replicas,
                          double *rejected, double *stones)
 {
+    const long long kind = (long long)ladders * replicas;
     for (long long i = thread_number(); i + 1 < replicas; i += thread_count()) {
         const double more = power[i + 1] - power[i];
         double sum = rejected[i];
@@ -97,8 +98,12 @@ CUDA_KERNEL ladder_count(const double *power, const int *chain,
             const double lower = loglik[at[0]], upper = loglik[at[1]];
             double *stone = stones + (long long)l * replicas + i;
             sum += 1 - gbm_swap_probability(more, lower, upper);
-            if (stones)
-                *stone = add_logs(*stone, more * lower);
+            if (!stones)
+                continue;
+            stone[0] = add_logs(stone[0], more * lower);
+            stone[kind] = add_logs(stone[kind], more / 2 * lower);
+            if (upper > (double)-GBM_INF && upper < (double)GBM_INF)
+                stone[2 * kind] = add_logs(stone[2 * kind], -more / 2 * upper);
         }
         rejected[i] = sum;
     }

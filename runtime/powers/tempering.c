@@ -304,6 +304,7 @@ static enum gbm_status sweep_away(struct rt_chains *r, struct tempering *t,
 {
     struct rt *rt = r->rt;
     t->on.stones = t->sampling ? rt_stones_begin(&t->stones, to - from) : NULL;
+    t->on.kinds = t->stones.kinds;
     if (rt->device->temper(rt, b, &t->on, from, to) != GBM_OK)
         return rt->status;
     t->sweeps += t->sampling ? to - from : 0;
@@ -448,7 +449,7 @@ static void save(struct rt_chains *r, struct rt_pieces *p)
 }
 
 static void print_report(const struct tempering *t, FILE *out, double barrier,
-                         double value, double se)
+                         const struct rt_log_evidence *e)
 {
     fprintf(out,
             "tempering: %d ladder%s of %d replicas, communication barrier "
@@ -469,12 +470,18 @@ static void print_report(const struct tempering *t, FILE *out, double barrier,
     fprintf(out,
             "\nround trips: %lld in %lld sweeps\nlog evidence: %.4f, "
             "standard error %.2g\n",
-            (long long)t->on.trips, (long long)t->sweeps, value, se);
+            (long long)t->on.trips, (long long)t->sweeps, e->value, e->se);
     if (barrier > 0.75 * (t->on.replicas - 1))
         fprintf(out,
                 "Warning: neighbours hardly swap; about --replicas %d would "
                 "do.\n",
                 (int)(2 * barrier) + 4);
+    if (e->apart > e->se / 4)
+        fprintf(out,
+                "Warning: from both sides of each step the log evidence is "
+                "%.4f: draws of some rungs\n  hardly reach those of the next; "
+                "the error says so. Take more --replicas, or --warmup.\n",
+                e->bridge);
     if (t->on.trips == 0)
         fprintf(out,
                 "Warning: no replica went from the prior to the posterior and "
@@ -486,12 +493,12 @@ static void print_report(const struct tempering *t, FILE *out, double barrier,
 static void report(struct rt_chains *r, FILE *out, FILE *json)
 {
     struct tempering *t = r->own;
-    double value, se, barrier = 0;
-    rt_stones_evidence(&t->stones, &value, &se);
+    double barrier = 0;
+    const struct rt_log_evidence e = rt_stones_evidence(&t->stones);
     for (int i = 0; i + 1 < t->on.replicas; i++)
         barrier += t->on.rejected[i] / (double)t->compared;
-    print_report(t, out, barrier, value, se);
-    rt_put_evidence(json, &r->draws, value, se);
+    print_report(t, out, barrier, &e);
+    rt_put_evidence(json, &r->draws, e.value, e.se);
     fprintf(json,
             ",\n  \"tempering\": {\"barrier\": %.6g, \"round_trips\": %lld, "
             "\"sweeps\": %lld,\n    \"powers\": [",
@@ -502,7 +509,10 @@ static void report(struct rt_chains *r, FILE *out, FILE *json)
     for (int i = 0; i + 1 < t->on.replicas; i++)
         fprintf(json, "%s%.6g", i ? ", " : "",
                 t->on.rejected[i] / (double)t->compared);
-    fprintf(json, "]}");
+    fputs("]", json);
+    if (isfinite(e.bridge))
+        fprintf(json, ",\n    \"bridge\": %.10g", e.bridge);
+    fputs("}", json);
 }
 
 const struct rt_method rt_tempering = {

@@ -5,15 +5,17 @@
 #include "chains/chains.h"
 
 /* stones.c: stepping stones. Of each ladder and rung, sums of the likelihood to
- * the power that the next rung has more, in batches of sweeps for the error.
- */
+ * the power that the next rung has more, and of what a second estimate is made
+ * of (RT_STONE_KINDS), in batches of sweeps for the error. */
 enum { RT_STONE_BATCHES = 64 };
 struct rt_stones {
     int ladders, replicas;
     int batches;      /* begun, of at most RT_STONE_BATCHES */
     int64_t length;   /* sweeps of a whole one */
     int64_t in_batch; /* sweeps of the last one */
-    double *sums;     /* [RT_STONE_BATCHES][ladders][replicas], logarithms */
+    int kinds;        /* of RT_STONE_KINDS; of many rungs one */
+    double *sums;     /* [RT_STONE_BATCHES][kinds][ladders][replicas],
+                         logarithms */
     int threads;      /* that rungs are worth */
 };
 bool rt_stones_create(struct rt_stones *s, int ladders, int replicas,
@@ -26,12 +28,18 @@ void rt_stones_save(struct rt_stones *s, struct rt_pieces *pieces);
 void rt_stones_add(struct rt_stones *s, const double *power, const int *chain,
                    const double *loglik);
 /* The same for sweeps whose sums another one makes: how many may follow, and
- * the sums that `sweeps` of them are to be added to, [ladders][replicas],
- * logarithms. */
+ * the sums that `sweeps` of them are to be added to, [kinds][ladders]
+ * [replicas], logarithms. */
 int64_t rt_stones_room(const struct rt_stones *s);
 double *rt_stones_begin(struct rt_stones *s, int64_t sweeps);
-/* The log evidence and its standard error; NaN where it cannot be told. */
-void rt_stones_evidence(const struct rt_stones *s, double *value, double *se);
+/* NaN is what cannot be told. */
+struct rt_log_evidence {
+    double value, se;
+    double bridge; /* from both rungs of each ratio */
+    double apart;  /* by how much that differs more than its error lets it:
+                      the standard error has it */
+};
+struct rt_log_evidence rt_stones_evidence(const struct rt_stones *s);
 
 /* spread.c: n powers, ascending from 0 to 1, moved so that the rejection
  * rates of neighbours, [n - 1], become equal. False: no memory. */

@@ -81,6 +81,54 @@ status 0 ./modes --data modes.R --method tempering --device cpu --chains 1 \
 prints '^Warning: no replica went from the prior to the posterior'
 prints '^Warning: neighbours hardly swap; about --replicas '
 
+# a prior so wide that a rung's draws do not reach those of the next one: the
+# error has what they miss, whatever the batches say
+cat >wide.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dnorm(inprod(x[i,], b[]), 1) }
+  for (j in 1:4) { b[j] ~ dnorm(0, 1.0E-6) }
+}
+E
+python3 - <<'P'
+import json, random
+random.seed(1)
+x = [[1] + [random.gauss(0, 1) for _ in range(3)] for _ in range(20)]
+y = [sum(r) + random.gauss(0, 1) for r in x]
+json.dump({"N": 20, "x": x, "y": y}, open("wide.json", "w"))
+P
+status 0 "$GBMC" -O 0 --with=powers wide.gbm -o wide
+for seed in $(seq 8); do
+    status 0 ./wide --data wide.json --method tempering --device cpu \
+        --draws 300 --warmup 40 --replicas 8 --seed "$seed" \
+        --summary "wide$seed.json"
+    prints 'Warning: from both sides of each step the log evidence is -[0-9.]+: '
+done
+status 0 ./wide --data wide.json --method tempering --device cpu --quiet \
+    --draws 2000 --warmup 2000 --replicas 40 --summary wide0.json
+python3 - <<'P' || fail 'the error of an evidence that draws do not reach'
+import json, math
+d = json.load(open("wide.json"))
+x, y = d["x"], d["y"]
+log = -10 * math.log(2 * math.pi) - sum(v * v for v in y) / 2 - 12 * math.log(10)
+A = [[sum(r[i] * r[j] for r in x) + (i == j) * 1e-6 for j in range(4)]
+     + [sum(r[i] * v for r, v in zip(x, y))] for i in range(4)]
+for i in range(4): # elimination: the determinant, and what the fit explains
+    log += (A[i][4] ** 2 / A[i][i] - math.log(A[i][i])) / 2
+    for k in range(i + 1, 4):
+        f = A[k][i] / A[i][i]
+        A[k] = [a - f * b for a, b in zip(A[k], A[i])]
+squares = 0
+for seed in range(9):
+    s = json.load(open(f"wide{seed}.json"))
+    e = s["log_evidence"]
+    z = (e["value"] - log) / e["se"]
+    print(seed, e, s["tempering"].get("bridge"), "exact", log, "z", z)
+    assert abs(z) < 4
+    assert e["se"] < 0.5 if seed == 0 else e["value"] < log - 4
+    squares += z * z / 8 if seed else 0
+assert squares < 2, squares
+P
+
 # an end before the end
 ./modes --data modes.R --method tempering --device cpu --draws 10000000 \
     --thin 1000 --warmup 10 --monitor mu --out cut.nc >.out 2>.err &

@@ -12,14 +12,16 @@
 
 enum { RUNS = 400, SWEEPS = 700, LADDERS = 2, REPLICAS = 3 };
 
-/* Log likelihoods are autoregressions of a small variance: then the evidence
- * is about 1 plus the sum over rungs of their means, half a power each. */
-static void run(uint32_t seed, double again, double *value, double *se)
+/* Log likelihoods that are normal with deviation sd at the prior are so at each
+ * power, with that times the variance for a mean; here they are autoregressions
+ * of those before. The log evidence is half the variance. `unmet`: draws of the
+ * first rung stay so far below. */
+static struct rt_log_evidence run(uint32_t seed, double again, double sd,
+                                  double unmet)
 {
     static const double power[REPLICAS] = {0, 0.5, 1};
     static const int chain[LADDERS * REPLICAS] = {0, 1, 2, 3, 4, 5};
-    const double sd = 0.1;
-    double x[LADDERS * REPLICAS] = {0};
+    double x[LADDERS * REPLICAS] = {0}, loglik[LADDERS * REPLICAS];
     struct rt_stones s;
     struct gbm_rng rng;
     gbm_rng_start(&rng, seed, 0, 0, 0, 0);
@@ -28,11 +30,15 @@ static void run(uint32_t seed, double again, double *value, double *se)
         for (int i = 0; i < LADDERS * REPLICAS; i++)
             x[i] = again * x[i] +
                    sd * sqrt(1 - again * again) * gbm_draw_normal(&rng);
+        for (int i = 0; i < LADDERS * REPLICAS; i++)
+            loglik[i] = x[i] + power[i % REPLICAS] * sd * sd -
+                        (i % REPLICAS == 0 ? unmet : 0);
         if (t >= 0)
-            rt_stones_add(&s, power, chain, x);
+            rt_stones_add(&s, power, chain, loglik);
     }
-    rt_stones_evidence(&s, value, se);
+    const struct rt_log_evidence e = rt_stones_evidence(&s);
     rt_stones_free(&s);
+    return e;
 }
 
 static void errors(void **unused)
@@ -40,14 +46,13 @@ static void errors(void **unused)
     (void)unused;
     for (int k = 0; k < 3; k++) {
         static const double again[3] = {0, 0.6, 0.9};
-        const double mean = 2 * 0.01 / 8; /* of two lognormal ratios */
+        const double sd = 0.1, mean = sd * sd / 2;
         double stated = 0, found = 0, bias = 0;
         for (uint32_t seed = 1; seed <= RUNS; seed++) {
-            double value, se;
-            run(seed, again[k], &value, &se);
-            stated += se * se / RUNS;
-            found += (value - mean) * (value - mean) / RUNS;
-            bias += (value - mean) / RUNS;
+            const struct rt_log_evidence e = run(seed, again[k], sd, 0);
+            stated += e.se * e.se / RUNS;
+            found += (e.value - mean) * (e.value - mean) / RUNS;
+            bias += (e.value - mean) / RUNS;
         }
         double exact =
             2 * 0.0025 * (1 + again[k]) / (1 - again[k]) / (SWEEPS * LADDERS);
@@ -57,20 +62,39 @@ static void errors(void **unused)
     }
 }
 
+/* Where a rung's draws do not reach those of the next one, the error is as
+ * large as what that leaves out: of wide log likelihoods, and of those that the
+ * first rung has not met. */
+static void unreached(void **unused)
+{
+    (void)unused;
+    for (int k = 0; k < 2; k++) {
+        const double sd = k ? 3 : 9, unmet = k ? 60 : 0;
+        double squares = 0, found = 0;
+        for (uint32_t seed = 1; seed <= 20; seed++) {
+            const struct rt_log_evidence e = run(seed, 0.6, sd, unmet);
+            const double off = e.value - sd * sd / 2;
+            assert_true(fabs(off) < 3 * e.se);
+            squares += off * off / (e.se * e.se) / 20;
+            found += off * off / 20;
+        }
+        assert_true(found > 5 && squares > 0.25 && squares < 1.5);
+    }
+}
+
 /* Of a few sweeps no error is stated, of none no value. */
 static void few(void **unused)
 {
     static const double power[2] = {0, 1}, x[2] = {0.25, 0.5};
     static const int chain[2] = {0, 1};
     struct rt_stones s;
-    double value, se;
     (void)unused;
     assert_true(rt_stones_create(&s, 1, 2, 1));
-    rt_stones_evidence(&s, &value, &se);
-    assert_true(isnan(value) && isnan(se));
+    struct rt_log_evidence e = rt_stones_evidence(&s);
+    assert_true(isnan(e.value) && isnan(e.se));
     rt_stones_add(&s, power, chain, x);
-    rt_stones_evidence(&s, &value, &se);
-    assert_true(fabs(value - 0.25) < 1e-12 && isnan(se));
+    e = rt_stones_evidence(&s);
+    assert_true(fabs(e.value - 0.25) < 1e-12 && isnan(e.se));
     rt_stones_free(&s);
 }
 
@@ -97,7 +121,7 @@ static void threads(void **unused)
             rt_stones_add(&s[k], power, chain, x);
     }
     assert_true(s[0].length > 1 && s[0].batches == s[1].batches);
-    for (int i = 0; i < s[0].batches * RUNGS; i++) {
+    for (int i = 0; i < s[0].batches * s[0].kinds * RUNGS; i++) {
         const bool last = i % RUNGS == RUNGS - 1; /* has no next one */
         assert_true(last || isfinite(s[0].sums[i]));
         assert_true(s[0].sums[i] == s[1].sums[i]);
@@ -110,6 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors),
+        cmocka_unit_test(unreached),
         cmocka_unit_test(few),
         cmocka_unit_test(threads),
     };
