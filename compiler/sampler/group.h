@@ -28,6 +28,36 @@ void sampler_push_part(struct part **list, struct part *p);
  * all is rest. */
 bool sampler_pair_terms(struct compiler *c, const struct step *s, symp at,
                         struct part **of_cell, struct part **rest);
+/* Part p without the terms of cells of the step's vector other than that at
+ * `at` (NULL: with all): sums over all cells, without what moves with it, are
+ * of it alone. */
+struct part *sampler_of_moved_cell(struct compiler *c, const struct step *s,
+                                   const struct part *p, symp at,
+                                   const struct var *other);
+/* The value of a child that is the least (`above`: the most) that the cell
+ * which p refers to may be, as the cell is the end of the child's support;
+ * NULL: it is not. Emitted: `end` is moved there, unless the cell, `now`, is
+ * beyond, as at a start. */
+symp sampler_cell_bound(const struct part *p, bool above);
+void sampler_emit_cell_bound(struct emitter *e, const struct part *p,
+                             bool above, const char *now, const char *end);
+
+/* held_logs.c: copies of the parts in which the logarithms that two variables'
+ * cells do not change are numbers; what sets these, as elements of `array`; and
+ * where an emitter finds them. */
+enum { MOST_HELD_LOGS = 16 };
+struct held_logs {
+    symp log[MOST_HELD_LOGS];
+    const struct part *part[MOST_HELD_LOGS]; /* of it */
+    int n;
+};
+struct part *sampler_hold_logs(struct compiler *c, const struct part *parts,
+                               const struct var *const moving[2],
+                               struct held_logs *held);
+void sampler_emit_hold(struct emitter *e, const struct held_logs *held,
+                       const char *array);
+void sampler_give_held(struct emitter *e, const struct held_logs *held,
+                       const char *array);
 
 /* Opens the loops over a member's elements and components. *cell: one of them.
  */

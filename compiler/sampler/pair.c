@@ -1,6 +1,6 @@
 /* pair.c: two summands of an observed sum (condition/observed_sum.c). The first
  * moves by a slice; the second is what the sum leaves. */
-#include "sampler/sampler.h"
+#include "sampler/group.h"
 #include <math.h>
 
 /* Its own part: the summands. */
@@ -37,8 +37,37 @@ static const char *ratio_text(struct emitter *e, const struct step *s)
 /* ---- the moving pair ------------------------------------------------------
  */
 
-static void emit_pair_struct(struct text *out, const struct step *s)
+/* Whether the first cell is one of a vector and the second is not of it. */
+static bool one_of_vector(const struct step *s)
 {
+    const struct summand *a = &pair_of(s)[0], *b = &pair_of(s)[1];
+    return s->family->nslices == 1 && a->index &&
+           a->cell->var == s->family->var && b->cell->var != s->family->var;
+}
+
+/* What the density has: of a vector the cell that moves, with logarithms apart
+ * that stay. */
+static struct part *density_parts(struct compiler *c, const struct step *s,
+                                  struct held_logs *held)
+{
+    const struct var *moving[] = {pair_of(s)[0].cell->var,
+                                  pair_of(s)[1].cell->var};
+    *held = (struct held_logs){0};
+    if (s->through)
+        return s->parts;
+    symp at = one_of_vector(s) ? sym_loop(c, pair_of(s)[0].index) : NULL;
+    struct part *parts = NULL;
+    for (const struct part *p = s->parts; p; p = p->next)
+        sampler_push_part(&parts,
+                          sampler_of_moved_cell(c, s, p, at, moving[1]));
+    return sampler_hold_logs(c, parts, moving, held);
+}
+
+static void emit_pair_struct(struct compiler *c, struct text *out,
+                             const struct step *s)
+{
+    struct held_logs held;
+    density_parts(c, s, &held);
     text_printf(out,
                 "struct pair_%s {\n    const struct state *s;\n"
                 "    const struct gbm_team *team;\n",
@@ -47,7 +76,10 @@ static void emit_pair_struct(struct text *out, const struct step *s)
         text_printf(out, "    int loop%d; /* %s */\n", i,
                     s->family->loops[i]->name);
     text_append(out, "    int j, k; /* places in the sum */\n"
-                     "    real a, b; /* at first */\n};\n\n");
+                     "    real a, b; /* at first */\n");
+    if (held.n)
+        text_printf(out, "    real held[%d]; /* logarithms */\n", held.n);
+    text_append(out, "};\n\n");
 }
 
 /* Brings the loops of a pair into scope. */
@@ -111,8 +143,11 @@ static void emit_pair_density(struct compiler *c, struct text *out,
                 pair_id(s), pair_id(s), pair_id(s), pair_id(s));
     open_pair(&e, s);
     emit_line(&e, "gbm_total total = 0;");
+    struct held_logs held;
+    const struct part *parts = density_parts(c, s, &held);
+    sampler_give_held(&e, &held, "k_->held");
     e.team = true;
-    for (const struct part *p = s->parts; p; p = p->next) {
+    for (const struct part *p = parts; p; p = p->next) {
         int depth = e.nloops;
         open_cell(&e, p);
         emit_in_place(&e, p);
@@ -120,6 +155,24 @@ static void emit_pair_density(struct compiler *c, struct text *out,
         e.nloops = depth;
     }
     text_append(out, "    return (real)total;\n}\n\n");
+}
+
+/* What a child that does not move leaves of the cell on a side. */
+static void emit_child_bounds(struct emitter *e, const struct step *s,
+                              const struct part *p, int side)
+{
+    static const char *const ends[2][2] = {{"lower[0]", "upper[0]"},
+                                           {"lower[1]", "upper[1]"}};
+    for (int above = 0; above < 2; above++) {
+        symp bound = sampler_cell_bound(p, above);
+        if (!bound || sym_has_var(bound, pair_of(s)[0].cell->var) ||
+            sym_has_var(bound, pair_of(s)[1].cell->var))
+            continue;
+        open_cell(e, p);
+        sampler_emit_cell_bound(e, p, above, side ? "k_->b" : "k_->a",
+                                ends[side][above]);
+        emit_close(e, 1);
+    }
 }
 
 /* lower, upper of the first cell: its own support, and the second's. */
@@ -135,9 +188,10 @@ static void emit_pair_bounds(struct compiler *c, struct text *out,
     emit_line(&e, "real lower[2] = {-GBM_INF, -GBM_INF};");
     emit_line(&e, "real upper[2] = {GBM_INF, GBM_INF};");
     for (const struct part *p = s->parts; p; p = p->next) {
+        int depth = e.nloops, side = p->hit == pair_of(s)[1].cell;
+        emit_child_bounds(&e, s, p, side);
         if (!p->prior || !(p->lower || p->upper))
             continue;
-        int depth = e.nloops, side = p->hit == pair_of(s)[1].cell;
         open_cell(&e, p);
         int braces = emit_open_part(&e, p, false);
         if (p->lower)
@@ -180,6 +234,9 @@ static void fill_pair(struct emitter *e, const struct step *s)
                       : "0");
     emit_line(e, "k_.a = (real)%s;", cell_of(e, &pair_of(s)[0]));
     emit_line(e, "k_.b = (real)%s;", cell_of(e, &pair_of(s)[1]));
+    struct held_logs held;
+    density_parts(e->c, s, &held);
+    sampler_emit_hold(e, &held, "k_.held");
 }
 
 /* Opens the loop over the first summand's places; the second's is drawn. */
@@ -270,7 +327,7 @@ static void emit_pair_update(struct compiler *c, struct text *out,
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
-    emit_pair_struct(out, s);
+    emit_pair_struct(c, out, s);
     emit_place(c, out, s);
     emit_pair_density(c, out, s);
     emit_pair_bounds(c, out, s);

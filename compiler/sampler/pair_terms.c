@@ -129,8 +129,8 @@ static struct part *part_at(struct compiler *c, const struct family *f,
                             const struct part *p, int loop, symp at)
 {
     struct part *one = part_with(c, p, terms(c, f, p->logp, at, NULL));
-    symp *const of_loop[] = {&one->logp, &one->guard, &one->value, &one->lower,
-                             &one->upper};
+    symp *const of_loop[] = {&one->logp,  &one->guard, &one->value,
+                             &one->lower, &one->upper, &one->reference};
     for (size_t i = 0; i < sizeof of_loop / sizeof *of_loop; i++)
         if (*of_loop[i])
             *of_loop[i] = sym_replace_loop(c, *of_loop[i], p->loops[loop], at);
@@ -138,6 +138,51 @@ static struct part *part_at(struct compiler *c, const struct family *f,
     memcpy(one->solved, p->solved, (size_t)p->nloops * sizeof *one->solved);
     one->solved[loop] = at;
     return one;
+}
+
+struct part *sampler_of_moved_cell(struct compiler *c, const struct step *s,
+                                   const struct part *p, symp at,
+                                   const struct var *other)
+{
+    const struct family *f = s->family;
+    symp one[1] = {p->logp}, all = sym_num(c, 0);
+    symp const *args = p->logp->kind == SYM_ADD ? p->logp->args : one;
+    for (int i = 0; i < (args == one ? 1 : p->logp->nargs); i++) {
+        symp term = at && !sym_has_var(args[i], other)
+                        ? term_of_cell(c, f, args[i], at)
+                        : NULL;
+        all = sym_add2(c, all, term ? term : args[i]);
+    }
+    return part_with(c, p, all);
+}
+
+/* ---- what children leave of a cell -----------------------------------------
+ */
+
+symp sampler_cell_bound(const struct part *p, bool above)
+{
+    symp end = above ? p->lower : p->upper;
+    if (p->own || p->prior || !end || !sym_same(end, p->reference) ||
+        sym_has_var(p->value, p->reference->var) ||
+        (p->reference->var->integer && !model_is_integer(p->value)))
+        return NULL;
+    return p->value;
+}
+
+void sampler_emit_cell_bound(struct emitter *e, const struct part *p,
+                             bool above, const char *now, const char *end)
+{
+    symp bound = sampler_cell_bound(p, above);
+    if (!bound)
+        return;
+    const int depth = e->nloops;
+    const int braces = emit_open_part(e, p, false);
+    const char *value = emit_expr(e, bound);
+    emit_line(e, "if (%s %s %s)", value, above ? ">=" : "<=", now);
+    emit_line(e, "    %s = real_f%s(%s, %s);", end, above ? "min" : "max", end,
+              value);
+    emit_close(e, braces);
+    e->nloops = depth;
 }
 
 bool sampler_pair_terms(struct compiler *c, const struct step *s, symp at,

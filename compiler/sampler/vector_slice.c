@@ -47,11 +47,12 @@ static void emit_component_draw(struct emitter *e, const struct step *s,
     const char *slice = "gbm_slice";
     emit_line(e, "real x;");
     if (s->family->var->integer) { /* exact while there is little to share */
-        emit_line(e, "if (%s < 24)", high);
+        const bool from_0 = !strcmp(low, "0");
+        emit_line(e, "if (%s%s < 24)", high, from_0 ? "" : " - low");
         emit_line(e,
-                  "    x = gbm_enumerate_draw(rng, %s, (int)%s, density_%s, "
+                  "    x = gbm_enumerate_draw(rng, %s%s, (int)%s, density_%s, "
                   "&k_);",
-                  low, high, s->name);
+                  from_0 ? "" : "(int)", low, high, s->name);
         emit_line(e, "else");
         slice = "    gbm_slice_integer";
     }
@@ -171,22 +172,29 @@ static void emit_definite(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-/* The log density of parts, as a function; `cell`: of a cell's number from 0.
- */
+/* The log density of parts, as a function; with `held`, of a cell's number
+ * from 0 and of these logarithms. */
 static void emit_parts_density(struct compiler *c, struct text *out,
                                const struct step *s, const char *what,
-                               const struct part *parts, bool cell)
+                               const struct part *parts,
+                               const struct held_logs *held)
 {
+    const bool cell = held != NULL;
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN gbm_total density_%s_%s(const struct state *s, const "
                 "struct gbm_team *team,\n    long long element%s)\n{\n"
                 "    gbm_total total = 0;\n",
-                s->name, what, cell ? ", int place_" : "");
+                s->name, what,
+                cell ? held->n ? ", int place_, const real *held"
+                               : ", int place_"
+                     : "");
     sampler_open_element(&e, s);
     emit_cell_if_needed(&e, s);
-    if (cell)
+    if (cell) {
         emit_param(&e, "place", "place_");
+        sampler_give_held(&e, held, "held");
+    }
     if (s->through)
         emit_recompute(&e, s, s->family->var);
     e.team = true;
@@ -195,25 +203,77 @@ static void emit_parts_density(struct compiler *c, struct text *out,
     text_append(out, "    return total;\n}\n\n");
 }
 
+/* The parts that a cell has, its number from 0 a parameter, and the rest; false
+ * if all is rest. */
+static bool cell_terms(struct compiler *c, const struct step *s,
+                       struct part **of_cell, struct part **rest)
+{
+    symp at = sym_add2(c, sym_param(c, intern(c, "place")), sym_num(c, 1));
+    return sampler_companion(s) == COMPANION_SUM &&
+           sampler_pair_terms(c, s, at, of_cell, rest);
+}
+
+static struct part *held_terms(struct compiler *c, const struct step *s,
+                               const struct part *of_cell,
+                               struct held_logs *held)
+{
+    const struct var *moving[] = {s->family->var, s->family->var};
+    return sampler_hold_logs(c, of_cell, moving, held);
+}
+
+/* How many logarithms of a cell stay through its trial values. */
+static int count_held(struct compiler *c, const struct step *s)
+{
+    struct part *of_cell, *rest;
+    struct held_logs held = {0};
+    if (cell_terms(c, s, &of_cell, &rest))
+        held_terms(c, s, of_cell, &held);
+    return held.n;
+}
+
+/* hold_: sets these. */
+static void emit_hold(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    struct part *of_cell, *rest;
+    struct held_logs held;
+    if (!count_held(c, s))
+        return;
+    cell_terms(c, s, &of_cell, &rest);
+    held_terms(c, s, of_cell, &held);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void hold_%s(const struct state *s, const struct "
+                "gbm_team *team,\n    long long element, int place_, real "
+                "*held)\n{\n",
+                s->name);
+    sampler_open_element(&e, s);
+    emit_cell_if_needed(&e, s);
+    emit_param(&e, "place", "place_");
+    sampler_emit_hold(&e, &held, "held");
+    text_append(out, "}\n\n");
+}
+
 /* What a trial value changes: the terms of two cells and what is whole; false
  * if all is. */
 static bool emit_pair_density(struct compiler *c, struct text *out,
                               const struct step *s)
 {
     struct part *of_cell, *rest;
-    symp at = sym_add2(c, sym_param(c, intern(c, "place")), sym_num(c, 1));
-    if (sampler_companion(s) != COMPANION_SUM ||
-        !sampler_pair_terms(c, s, at, &of_cell, &rest))
+    if (!cell_terms(c, s, &of_cell, &rest))
         return false;
-    emit_parts_density(c, out, s, "cell", of_cell, true);
+    struct held_logs held;
+    of_cell = held_terms(c, s, of_cell, &held);
+    emit_parts_density(c, out, s, "cell", of_cell, &held);
     if (rest)
-        emit_parts_density(c, out, s, "rest", rest, false);
+        emit_parts_density(c, out, s, "rest", rest, NULL);
     text_printf(out,
                 "GBM_FN gbm_total density_%s_pair(const struct conditional_%s "
                 "*k_)\n{\n    return density_%s_cell(k_->s, k_->team, "
-                "k_->element, k_->place) +\n        density_%s_cell(k_->s, "
-                "k_->team, k_->element, k_->other)",
-                s->name, s->name, s->name, s->name);
+                "k_->element, k_->place%s) +\n        density_%s_cell(k_->s, "
+                "k_->team, k_->element, k_->other%s)",
+                s->name, s->name, s->name, held.n ? ", k_->held[0]" : "",
+                s->name, held.n ? ", k_->held[1]" : "");
     if (rest)
         text_printf(out,
                     " +\n        density_%s_rest(k_->s, k_->team, k_->element)",
@@ -222,12 +282,49 @@ static bool emit_pair_density(struct compiler *c, struct text *out,
     return true;
 }
 
+/* Whether children bound a cell that it gives and takes: a count of which one
+ * thing was seen is not less. */
+static bool bounded_by_children(struct compiler *c, const struct step *s)
+{
+    struct part *of_cell, *rest;
+    if (cell_terms(c, s, &of_cell, &rest))
+        for (const struct part *p = of_cell; p; p = p->next)
+            if (sampler_cell_bound(p, false) || sampler_cell_bound(p, true))
+                return true;
+    return false;
+}
+
+/* ends_: *low and *high of a cell, closer where its children leave less. */
+static void emit_cell_ends(struct compiler *c, struct text *out,
+                           const struct step *s)
+{
+    struct part *of_cell, *rest;
+    if (!bounded_by_children(c, s))
+        return;
+    cell_terms(c, s, &of_cell, &rest);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void ends_%s(const struct state *s, long long element, "
+                "int place_,\n    real *low, real *high)\n{\n",
+                s->name);
+    sampler_open_element(&e, s);
+    emit_cell_if_needed(&e, s);
+    emit_param(&e, "place", "place_");
+    emit_line(&e, "const real now = component_%s_get(s, element, place_);",
+              s->name);
+    for (const struct part *p = of_cell; p; p = p->next)
+        for (int above = 0; above < 2; above++)
+            sampler_emit_cell_bound(&e, p, above, "now",
+                                    above ? "*high" : "*low");
+    text_append(out, "}\n\n");
+}
+
 static void emit_component_density(struct compiler *c, struct text *out,
                                    const struct step *s)
 {
     if (leaves_cone(s))
         emit_definite(c, out, s);
-    emit_parts_density(c, out, s, "here", s->parts, false);
+    emit_parts_density(c, out, s, "here", s->parts, NULL);
     const bool pair = emit_pair_density(c, out, s);
     text_printf(
         out,
@@ -243,6 +340,20 @@ static void emit_component_density(struct compiler *c, struct text *out,
                     s->name);
     text_printf(out, "    return (real)density_%s_%s;\n}\n\n", s->name,
                 pair ? "pair(k_)" : "here(k_->s, k_->team, k_->element)");
+}
+
+/* Between which ends a component moves so that neither it nor its companion
+ * leaves what children allow. */
+static void emit_pair_ends(struct emitter *e, const struct step *s,
+                           const char **low, const char **high)
+{
+    emit_line(e, "real low = 0, high = k_.total, least = 0, most = k_.total;");
+    emit_line(e, "ends_%s(s, element, place, &low, &high);", s->name);
+    emit_line(e, "ends_%s(s, element, k_.other, &least, &most);", s->name);
+    emit_line(e, "low = real_fmax(low, k_.total - most);");
+    emit_line(e, "high = real_fmin(high, k_.total - least);");
+    *low = "low";
+    *high = "high";
 }
 
 /* Chooses the companion of the component at `place`; between which ends the
@@ -268,6 +379,14 @@ static void emit_companion(struct emitter *e, const struct step *s,
                   s->name);
         *low = "0";
         *high = "k_.total";
+        if (count_held(e->c, s)) {
+            emit_line(e, "hold_%s(s, team, element, place, k_.held[0]);",
+                      s->name);
+            emit_line(e, "hold_%s(s, team, element, k_.other, k_.held[1]);",
+                      s->name);
+        }
+        if (bounded_by_children(e->c, s))
+            emit_pair_ends(e, s, low, high);
         return;
     case COMPANION_MIRROR:
         emit_line(e, "k_.other = place %% d * d + place / d;");
@@ -364,15 +483,21 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                 "struct conditional_%s {\n    const struct state *s;\n    "
                 "const struct gbm_team *team;\n    long long element;\n    "
                 "int place, other; /* components, from 0 */\n    real total; "
-                "/* of both */\n};\n\n",
+                "/* of both */\n",
                 f->text, text_place_in_comment(c, f->span),
                 sampler_companion(s) == COMPANION_SUM
                     ? ", the mass of two exchanged"
                     : "",
                 s->name);
+    if (count_held(c, s))
+        text_printf(out, "    real held[2][%d]; /* logarithms of each */\n",
+                    count_held(c, s));
+    text_append(out, "};\n\n");
     emit_component_access(c, out, s);
     emit_component_moved(out, s);
     emit_component_density(c, out, s);
+    emit_cell_ends(c, out, s);
+    emit_hold(c, out, s);
     emit_update(c, out, s);
     text_append(out, "#ifndef __CUDACC__\n");
     sampler_emit_vector_access(c, out, s, f->nslices == 2);
