@@ -196,23 +196,26 @@ static bool is_declared(const struct pair *k)
 /* ---- the exchange ---------------------------------------------------------
  */
 
+struct replacement {
+    const struct expr *from;
+    struct expr *to;
+};
+
+static struct expr *replacing(struct compiler *c, struct expr *e, void *context)
+{
+    const struct replacement *r = context;
+    (void)c;
+    if (expr_same(e, r->from))
+        return r->to;
+    return count_reads(e, r->from->name) ? NULL : e;
+}
+
 /* e with `from`, which it reads once, replaced by `to`. */
 static struct expr *replaced(struct compiler *c, struct expr *e,
                              const struct expr *from, struct expr *to)
 {
-    if (expr_same(e, from))
-        return to;
-    if (!count_reads(e, from->name))
-        return e;
-    struct expr *copy = expr_new(c, e->kind, e->span);
-    *copy = *e;
-    copy->args = NEW_ARRAY(c, struct expr *, e->nargs);
-    for (int i = 0; i < e->nargs; i++) {
-        copy->args[i] = replaced(c, e->args[i], from, to);
-        if (copy->depth <= copy->args[i]->depth)
-            copy->depth = copy->args[i]->depth + 1;
-    }
-    return copy;
+    struct replacement r = {from, to};
+    return expr_map(c, e, replacing, &r);
 }
 
 /* A sum without its term r. */

@@ -14,7 +14,7 @@
  * index's place in the call. */
 struct place {
     const struct stmt *loop;
-    const struct expr *index; /* NULL: not told yet */
+    struct expr *index; /* NULL: not told yet */
     struct place *outer;
 };
 
@@ -58,8 +58,7 @@ static struct place *place_of(struct place *p, const struct expr *e)
 }
 
 /* Can `left`, within its loops, be `node`? Tells the indices if so. */
-static bool meets(struct place *at, const struct expr *left,
-                  const struct expr *node)
+static bool meets(struct place *at, const struct expr *left, struct expr *node)
 {
     struct place *p = place_of(at, left);
 
@@ -79,20 +78,12 @@ static bool meets(struct place *at, const struct expr *left,
     return true;
 }
 
-/* e with the indices' places filled. */
-static struct expr *filled(struct compiler *c, struct place *at,
-                           const struct expr *e)
+/* What stands in an index's place. */
+static struct expr *index_of(struct compiler *c, struct expr *e, void *at)
 {
     const struct place *p = place_of(at, e);
-    struct expr *copy = expr_new(c, e->kind, e->span);
-
-    *copy = p ? *p->index : *e;
-    if (p || !e->nargs)
-        return copy;
-    copy->args = NEW_ARRAY(c, struct expr *, e->nargs);
-    for (int i = 0; i < e->nargs; i++)
-        copy->args[i] = filled(c, at, e->args[i]);
-    return copy;
+    (void)c;
+    return p ? p->index : NULL;
 }
 
 /* The statement that gives a name its distribution, and its loops. */
@@ -183,7 +174,7 @@ static struct expr *of_distribution(const struct walk *w, const char *prefix,
     call->args = NEW_ARRAY(w->c, struct expr *, call->nargs);
     call->args[0] = e->args[1];
     for (int i = 0; i < d->nargs; i++)
-        call->args[i + 1] = filled(w->c, f.at, d->args[i]);
+        call->args[i + 1] = expr_map(w->c, d->args[i], index_of, f.at);
     return call;
 }
 

@@ -88,27 +88,24 @@ static struct expr *filler(const struct filling *f, int h)
     return list;
 }
 
-/* A copy of e, of a run's first, for all of them. Meets the holes in the order
- * of the shape. */
+/* What stands in a hole for all of a run. Meets the holes in the order of the
+ * shape. */
+static struct expr *in_hole(struct compiler *c, struct expr *e, void *context)
+{
+    struct filling *f = context;
+    const struct shape *s = &f->run->first->shape;
+    (void)c;
+    if (f->at == s->n || s->holes[f->at].e != e)
+        return NULL;
+    int h = f->at++;
+    const struct follows *how = &f->run->follows[h];
+    return how->listed || how->slope != 0 ? filler(f, h) : e;
+}
+
+/* A copy of e, of a run's first, for all of them. */
 static struct expr *filled(struct filling *f, struct expr *e)
 {
-    const struct shape *s = &f->run->first->shape;
-    if (!e)
-        return NULL;
-    if (f->at < s->n && s->holes[f->at].e == e) {
-        int h = f->at++;
-        const struct follows *how = &f->run->follows[h];
-        return how->listed || how->slope != 0 ? filler(f, h) : e;
-    }
-    struct expr *copy = expr_new(f->c, e->kind, e->span);
-    *copy = *e;
-    copy->args = NEW_ARRAY(f->c, struct expr *, e->nargs);
-    for (int i = 0; i < e->nargs; i++) {
-        copy->args[i] = filled(f, e->args[i]);
-        if (copy->depth <= copy->args[i]->depth)
-            copy->depth = copy->args[i]->depth + 1;
-    }
-    return copy;
+    return e ? expr_map(f->c, e, in_hole, f) : NULL;
 }
 
 static struct expr *counted_range(const struct filling *f, struct span span)

@@ -5,6 +5,13 @@
 /* Its own part. */
 struct vector_slice {
     enum companion companion;
+    /* as it is emitted: */
+    struct part *of_cell,
+        *rest;             /* what a trial value of a cell that gives to
+                              another changes; NULL: no cell has its own */
+    struct held_logs held; /* of_cell's, which stay */
+    bool bounded; /* children bound a cell: a count of which one thing was seen
+                     is not less */
 };
 
 enum companion sampler_companion(const struct step *s)
@@ -44,15 +51,15 @@ bool sampler_slice_components(struct compiler *c, struct step *s)
 static void emit_component_draw(struct emitter *e, const struct step *s,
                                 const char *low, const char *high)
 {
+    const struct vector_slice *own = s->own;
     const char *slice = "gbm_slice";
     emit_line(e, "real x;");
     if (s->family->var->integer) { /* exact while there is little to share */
-        const bool from_0 = !strcmp(low, "0");
-        emit_line(e, "if (%s%s < 24)", high, from_0 ? "" : " - low");
+        emit_line(e, "if (%s%s < 24)", high, own->bounded ? " - low" : "");
         emit_line(e,
                   "    x = gbm_enumerate_draw(rng, %s%s, (int)%s, density_%s, "
                   "&k_);",
-                  from_0 ? "" : "(int)", low, high, s->name);
+                  own->bounded ? "(int)" : "", low, high, s->name);
         emit_line(e, "else");
         slice = "    gbm_slice_integer";
     }
@@ -203,44 +210,28 @@ static void emit_parts_density(struct compiler *c, struct text *out,
     text_append(out, "    return total;\n}\n\n");
 }
 
-/* The parts that a cell has, its number from 0 a parameter, and the rest; false
- * if all is rest. */
-static bool cell_terms(struct compiler *c, const struct step *s,
-                       struct part **of_cell, struct part **rest)
+/* The parts that a cell has, its number from 0 a parameter. */
+static void find_cell_terms(struct compiler *c, struct step *s)
 {
+    struct vector_slice *own = s->own;
     symp at = sym_add2(c, sym_param(c, intern(c, "place")), sym_num(c, 1));
-    return sampler_companion(s) == COMPANION_SUM &&
-           sampler_pair_terms(c, s, at, of_cell, rest);
-}
-
-static struct part *held_terms(struct compiler *c, const struct step *s,
-                               const struct part *of_cell,
-                               struct held_logs *held)
-{
     const struct var *moving[] = {s->family->var, s->family->var};
-    return sampler_hold_logs(c, of_cell, moving, held);
-}
-
-/* How many logarithms of a cell stay through its trial values. */
-static int count_held(struct compiler *c, const struct step *s)
-{
-    struct part *of_cell, *rest;
-    struct held_logs held = {0};
-    if (cell_terms(c, s, &of_cell, &rest))
-        held_terms(c, s, of_cell, &held);
-    return held.n;
+    if (own->companion != COMPANION_SUM ||
+        !sampler_pair_terms(c, s, at, &own->of_cell, &own->rest))
+        return;
+    own->of_cell = sampler_hold_logs(c, own->of_cell, moving, &own->held);
+    for (const struct part *p = own->of_cell; p; p = p->next)
+        own->bounded = own->bounded || sampler_cell_bound(p, false) ||
+                       sampler_cell_bound(p, true);
 }
 
 /* hold_: sets these. */
 static void emit_hold(struct compiler *c, struct text *out,
                       const struct step *s)
 {
-    struct part *of_cell, *rest;
-    struct held_logs held;
-    if (!count_held(c, s))
+    const struct vector_slice *own = s->own;
+    if (!own->held.n)
         return;
-    cell_terms(c, s, &of_cell, &rest);
-    held_terms(c, s, of_cell, &held);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void hold_%s(const struct state *s, const struct "
@@ -250,7 +241,7 @@ static void emit_hold(struct compiler *c, struct text *out,
     sampler_open_element(&e, s);
     emit_cell_if_needed(&e, s);
     emit_param(&e, "place", "place_");
-    sampler_emit_hold(&e, &held, "held");
+    sampler_emit_hold(&e, &own->held, "held");
     text_append(out, "}\n\n");
 }
 
@@ -259,22 +250,20 @@ static void emit_hold(struct compiler *c, struct text *out,
 static bool emit_pair_density(struct compiler *c, struct text *out,
                               const struct step *s)
 {
-    struct part *of_cell, *rest;
-    if (!cell_terms(c, s, &of_cell, &rest))
+    const struct vector_slice *own = s->own;
+    if (!own->of_cell)
         return false;
-    struct held_logs held;
-    of_cell = held_terms(c, s, of_cell, &held);
-    emit_parts_density(c, out, s, "cell", of_cell, &held);
-    if (rest)
-        emit_parts_density(c, out, s, "rest", rest, NULL);
+    emit_parts_density(c, out, s, "cell", own->of_cell, &own->held);
+    if (own->rest)
+        emit_parts_density(c, out, s, "rest", own->rest, NULL);
     text_printf(out,
                 "GBM_FN gbm_total density_%s_pair(const struct conditional_%s "
                 "*k_)\n{\n    return density_%s_cell(k_->s, k_->team, "
                 "k_->element, k_->place%s) +\n        density_%s_cell(k_->s, "
                 "k_->team, k_->element, k_->other%s)",
-                s->name, s->name, s->name, held.n ? ", k_->held[0]" : "",
-                s->name, held.n ? ", k_->held[1]" : "");
-    if (rest)
+                s->name, s->name, s->name, own->held.n ? ", k_->held[0]" : "",
+                s->name, own->held.n ? ", k_->held[1]" : "");
+    if (own->rest)
         text_printf(out,
                     " +\n        density_%s_rest(k_->s, k_->team, k_->element)",
                     s->name);
@@ -282,26 +271,13 @@ static bool emit_pair_density(struct compiler *c, struct text *out,
     return true;
 }
 
-/* Whether children bound a cell that it gives and takes: a count of which one
- * thing was seen is not less. */
-static bool bounded_by_children(struct compiler *c, const struct step *s)
-{
-    struct part *of_cell, *rest;
-    if (cell_terms(c, s, &of_cell, &rest))
-        for (const struct part *p = of_cell; p; p = p->next)
-            if (sampler_cell_bound(p, false) || sampler_cell_bound(p, true))
-                return true;
-    return false;
-}
-
 /* ends_: *low and *high of a cell, closer where its children leave less. */
 static void emit_cell_ends(struct compiler *c, struct text *out,
                            const struct step *s)
 {
-    struct part *of_cell, *rest;
-    if (!bounded_by_children(c, s))
+    const struct vector_slice *own = s->own;
+    if (!own->bounded)
         return;
-    cell_terms(c, s, &of_cell, &rest);
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN void ends_%s(const struct state *s, long long element, "
@@ -312,7 +288,7 @@ static void emit_cell_ends(struct compiler *c, struct text *out,
     emit_param(&e, "place", "place_");
     emit_line(&e, "const real now = component_%s_get(s, element, place_);",
               s->name);
-    for (const struct part *p = of_cell; p; p = p->next)
+    for (const struct part *p = own->of_cell; p; p = p->next)
         for (int above = 0; above < 2; above++)
             sampler_emit_cell_bound(&e, p, above, "now",
                                     above ? "*high" : "*low");
@@ -361,6 +337,7 @@ static void emit_pair_ends(struct emitter *e, const struct step *s,
 static void emit_companion(struct emitter *e, const struct step *s,
                            const char **low, const char **high)
 {
+    const struct vector_slice *own = s->own;
     *low = "-GBM_INF";
     *high = "GBM_INF";
     bool row;
@@ -379,13 +356,13 @@ static void emit_companion(struct emitter *e, const struct step *s,
                   s->name);
         *low = "0";
         *high = "k_.total";
-        if (count_held(e->c, s)) {
+        if (own->held.n) {
             emit_line(e, "hold_%s(s, team, element, place, k_.held[0]);",
                       s->name);
             emit_line(e, "hold_%s(s, team, element, k_.other, k_.held[1]);",
                       s->name);
         }
-        if (bounded_by_children(e->c, s))
+        if (own->bounded)
             emit_pair_ends(e, s, low, high);
         return;
     case COMPANION_MIRROR:
@@ -477,6 +454,8 @@ static void emit_log_density(struct text *out, const struct step *s)
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     const struct family *f = s->family;
+    const struct vector_slice *own = s->own;
+    find_cell_terms(c, s);
     text_printf(out,
                 "/* %s    %s\n * No closed form: slice sampling, component by "
                 "component%s. */\n"
@@ -489,9 +468,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                     ? ", the mass of two exchanged"
                     : "",
                 s->name);
-    if (count_held(c, s))
+    if (own->held.n)
         text_printf(out, "    real held[2][%d]; /* logarithms of each */\n",
-                    count_held(c, s));
+                    own->held.n);
     text_append(out, "};\n\n");
     emit_component_access(c, out, s);
     emit_component_moved(out, s);

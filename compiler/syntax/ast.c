@@ -214,6 +214,23 @@ void expr_print(struct text *out, const struct expr *e)
     print(out, e, BIND_LIST);
 }
 
+struct expr *expr_map(struct compiler *c, struct expr *e, expr_place *place,
+                      void *context)
+{
+    struct expr *other = place(c, e, context);
+    if (other)
+        return other;
+    struct expr *copy = expr_new(c, e->kind, e->span);
+    *copy = *e;
+    copy->args = NEW_ARRAY(c, struct expr *, e->nargs);
+    for (int i = 0; i < e->nargs; i++) {
+        copy->args[i] = expr_map(c, e->args[i], place, context);
+        if (copy->depth <= copy->args[i]->depth)
+            copy->depth = copy->args[i]->depth + 1;
+    }
+    return copy;
+}
+
 bool expr_same(const struct expr *a, const struct expr *b)
 {
     if (a->kind != b->kind || a->nargs != b->nargs || a->name != b->name ||

@@ -160,6 +160,12 @@ struct expr *expr_call(struct compiler *c, const char *name, struct span span,
                        int nargs, ...);
 /* Writes an expression as BUGS text with the fewest brackets. */
 void expr_print(struct text *out, const struct expr *e);
+/* A copy of e with others in the place of some of its parts: what `place` says
+ * of a part, before those within it; NULL: a copy of it. */
+typedef struct expr *expr_place(struct compiler *c, struct expr *part,
+                                void *context);
+struct expr *expr_map(struct compiler *c, struct expr *e, expr_place *place,
+                      void *context);
 /* Whether two expressions are written in the same way. */
 bool expr_same(const struct expr *a, const struct expr *b);
 /* Whether the test is true of a statement of the list, or of one in its loops.

@@ -200,21 +200,27 @@ int64_t rt_relabelling_block(const struct rt_chains *r, int64_t sweeps)
     return learns(r) && most < sweeps ? most : sweeps;
 }
 
+/* Which chain has the posterior's k-th state. */
+static int posterior_chain(const struct rt_chains *r, int k)
+{
+    const struct rt_method *m = r->rt->options.method;
+    return m->posterior ? m->posterior(r, k) : k;
+}
+
 void rt_relabelling_learn(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
     struct rt_relabelling *l = r->relabelling;
-    const bool some = rt->options.method->posterior != NULL;
-    const int n = some ? r->chains : r->in.nchains;
+    const int n = rt->options.method->posterior ? r->chains : r->in.nchains;
     if (!learns(r) || r->sweep <= first_of(r) || rt->device->get(rt) != GBM_OK)
         return;
     for (int k = 0; k < n; k++) {
-        const int c = some ? rt->options.method->posterior(r, k) : k;
+        const int c = posterior_chain(r, k);
         rt_derive_kept(&r->in, rt_state(&r->in, l->states, c));
         gbm_components_see(&l->components, gather(l, c));
     }
     for (int k = 0; k < n; k++) {
-        const int c = some ? rt->options.method->posterior(r, k) : k;
+        const int c = posterior_chain(r, k);
         if (gbm_components_learn(&l->components,
                                  gbm_draws_record(&l->now, c, 0),
                                  l->label) == GBM_FAILURE)
