@@ -222,21 +222,32 @@ struct ladder_slot {
     int integer;
 };
 
+enum { LADDER_LANES = 8 };
+struct ladder_batch {
+    unsigned block, from;
+    int thin, kinds;
+};
+struct ladder_plan {
+    CUdeviceptr batch, power, given, chain, rung, own, logliks, lp, rejected,
+        stones, heading, trips, tuned, drawn, records, told, draws, picked;
+    long long length, row;
+    int ntuned, ndrawn, ladders, replicas;
+};
+
 /* What tempering has on the device, from its first sweeps on. */
 struct cuda_ladder {
     bool open;
-    CUdeviceptr power, given, rung, chain, heading, rejected, stones, trips;
-    CUdeviceptr loglik;
+    struct ladder_plan plan;
     struct ladder_slot *drawn; /* of the host; what a draw of the prior sets */
     int *variables;            /* [ndrawn] whose they are */
-    int ndrawn, ntuned;
-    CUdeviceptr slots, tuned; /* [ndrawn], [ntuned] */
-    int64_t room;             /* sweeps that records are at hand for */
-    int64_t length;           /* of a record: cells */
-    double *records, *told;   /* [room][ladders][length]; [room][ladders] */
-    CUdeviceptr at_records, at_told;
-    double *kept; /* [room][ladders][row] */
-    CUdeviceptr picked;
+    int64_t room;              /* sweeps that records are at hand for */
+    uint32_t next;             /* number of the next sweep */
+    /* Of sweeps from number `first` on, of which `ready` are drawn:
+     * [room][ladders][length], [room][ladders]. */
+    double *records, *told;
+    uint32_t first;
+    int ready;
+    double *kept;              /* [room][ladders][row] */
 };
 
 /* ---- filter.c ---- */
@@ -326,7 +337,14 @@ struct cuda_request {
 
 /* What a sweep ends with: nothing, its entry into the running moments, or what
  * is kept besides. */
-enum cuda_end { CUDA_SWEEP, CUDA_COUNTED, CUDA_KEPT, CUDA_ENDS };
+enum cuda_end {
+    CUDA_SWEEP,
+    CUDA_COUNTED,
+    CUDA_KEPT,
+    CUDA_SWAPPED, /* rungs of ladders are swapped behind it; kept, too */
+    CUDA_SWAPPED_KEPT,
+    CUDA_ENDS
+};
 /* What a captured graph does: `sweeps` sweeps of a kind. */
 #define CUDA_GRAPHS (2 * CUDA_ENDS)
 struct cuda_graph {
@@ -373,8 +391,7 @@ struct cuda {
             dense_add_normals, dense_to_state, tiles_factor, tiles_draw,
             small_gram, small_fold, small_draw, wide_scale, wide_prior,
             wide_residual, wide_identity, wide_finish, ladder_powers,
-            ladder_logliks, ladder_prior, ladder_pick, ladder_count,
-            ladder_swap, ladder_trips, particles_copy, particles_average,
+            ladder_logliks, ladder_swap, particles_copy, particles_average,
             filter_begin, filter_most, filter_weigh, filter_norm, filter_take,
             filter_number, filter_descend, filter_copy, filter_spread,
             filter_fetch, filter_digit, filter_tell, filter_trace,
@@ -691,6 +708,8 @@ bool cuda_ladder_has(const struct cuda *c);
 enum gbm_status cuda_temper(struct rt *rt, const struct rt_block *block,
                             struct rt_ladder *ladder, int from, int to);
 enum gbm_status cuda_get_ladder(struct rt *rt, struct rt_ladder *ladder);
+/* Puts on the stream what is done behind a sweep. */
+enum gbm_status cuda_ladder_swap(struct cuda *c, bool kept);
 /* What of it is in host memory. */
 void cuda_ladder_free(struct cuda *c);
 
@@ -741,7 +760,8 @@ enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block);
  * whether one failed. */
 enum gbm_status cuda_block_begin(struct cuda *c, const struct rt_block *block,
                                  uint32_t first);
-enum gbm_status cuda_block_sweep(struct cuda *c, bool kept);
+/* Puts n sweeps on the stream behind each of which rungs are swapped. */
+enum gbm_status cuda_swapped_sweeps(struct cuda *c, bool kept, int64_t n);
 enum gbm_status cuda_block_end(struct cuda *c);
 /* Forgets graphs (after a reload). */
 void cuda_forget_graphs(struct cuda *c);

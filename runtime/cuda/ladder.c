@@ -54,6 +54,7 @@ static struct ladder_slot slot_of(const struct cuda *c, int v, int64_t offset)
 static bool list_slots(struct cuda *c, struct ladder_slot *tuned)
 {
     struct cuda_ladder *d = &c->ladder;
+    struct ladder_plan *p = &d->plan;
     const size_t n = (size_t)c->in->model->nvariables + 1;
 
     d->drawn = calloc(n, sizeof *d->drawn);
@@ -62,41 +63,52 @@ static bool list_slots(struct cuda *c, struct ladder_slot *tuned)
         return false;
     for (int v = 0; v < c->in->model->nvariables; v++) {
         if (is_tuned(c, v))
-            tuned[d->ntuned++] = slot_of(c, v, 0);
+            tuned[p->ntuned++] = slot_of(c, v, 0);
         if (!is_drawn(c, v))
             continue;
-        d->variables[d->ndrawn] = v;
-        d->drawn[d->ndrawn++] = slot_of(c, v, d->length);
-        d->length += c->in->slots[v].cells;
+        d->variables[p->ndrawn] = v;
+        d->drawn[p->ndrawn++] = slot_of(c, v, p->length);
+        p->length += c->in->slots[v].cells;
     }
     return true;
 }
 
-static enum gbm_status request(struct cuda *c, const struct rt_ladder *ladder)
+/* Families whose densities have powers. */
+static int raised(const struct cuda *c)
 {
-    struct cuda_ladder *d = &c->ladder;
-    const size_t rungs = (size_t)ladder->replicas;
+    int n = 0;
+    for (int f = 0; f < c->in->model->nfamilies; f++)
+        n += c->in->model->families[f].raised && c->in->elements[f] > 0;
+    return n;
+}
+
+static enum gbm_status request(struct cuda *c, int64_t draws)
+{
+    struct ladder_plan *p = &c->ladder.plan;
+    const size_t rungs = (size_t)p->replicas, n = (size_t)draws;
     const size_t chains = (size_t)c->in->nchains;
-    const size_t draws = (size_t)(d->room * ladder->ladders);
     const char *what = "a ladder";
 
-    TRY(cuda_request(c, &d->power, rungs * sizeof(double), what));
-    TRY(cuda_request(c, &d->given, rungs * sizeof(double), what));
-    TRY(cuda_request(c, &d->rejected, rungs * sizeof(double), what));
-    TRY(cuda_request(c, &d->rung, chains * sizeof(int), what));
-    TRY(cuda_request(c, &d->chain, chains * sizeof(int), what));
-    TRY(cuda_request(c, &d->heading, chains * sizeof(int), what));
-    TRY(cuda_request(c, &d->stones, RT_STONE_KINDS * chains * sizeof(double),
+    TRY(cuda_request(c, &p->batch, sizeof(struct ladder_batch), what));
+    TRY(cuda_request(c, &p->power, rungs * sizeof(double), what));
+    TRY(cuda_request(c, &p->given, rungs * sizeof(double), what));
+    TRY(cuda_request(c, &p->rejected, rungs * sizeof(double), what));
+    TRY(cuda_request(c, &p->rung, chains * sizeof(int), what));
+    TRY(cuda_request(c, &p->chain, 2 * chains * sizeof(int), what));
+    TRY(cuda_request(c, &p->heading, chains * sizeof(int), what));
+    TRY(cuda_request(c, &p->stones, RT_STONE_KINDS * chains * sizeof(double),
                      what));
-    TRY(cuda_request(c, &d->loglik, chains * sizeof(double), what));
-    TRY(cuda_request(c, &d->trips, sizeof(uint64_t), what));
-    TRY(cuda_request(c, &d->slots, (size_t)d->ndrawn * sizeof *d->drawn, what));
-    TRY(cuda_request(c, &d->tuned, (size_t)d->ntuned * sizeof *d->drawn, what));
-    TRY(cuda_request(c, &d->at_records,
-                     draws * (size_t)d->length * sizeof(double), what));
-    TRY(cuda_request(c, &d->at_told, draws * sizeof(double), what));
-    TRY(cuda_request(c, &d->picked, draws * (size_t)c->row * sizeof(double),
+    if (raised(c) > 1)
+        TRY(cuda_request(c, &p->logliks, chains * sizeof(double), what));
+    TRY(cuda_request(c, &p->trips, sizeof(uint64_t), what));
+    TRY(cuda_request(c, &p->drawn,
+                     (size_t)p->ndrawn * sizeof(struct ladder_slot), what));
+    TRY(cuda_request(c, &p->tuned,
+                     (size_t)p->ntuned * sizeof(struct ladder_slot), what));
+    TRY(cuda_request(c, &p->records, n * (size_t)p->length * sizeof(double),
                      what));
+    TRY(cuda_request(c, &p->told, n * sizeof(double), what));
+    TRY(cuda_request(c, &p->picked, n * (size_t)p->row * sizeof(double), what));
     return cuda_allocate(c);
 }
 
@@ -105,23 +117,30 @@ static enum gbm_status open_slots(struct cuda *c,
                                   struct ladder_slot *tuned)
 {
     struct cuda_ladder *d = &c->ladder;
+    struct ladder_plan *p = &d->plan;
 
+    *p = (struct ladder_plan){.own = c->slots[power_variable(c)].values,
+                              .lp = c->lp,
+                              .draws = c->draws,
+                              .row = c->row,
+                              .ladders = ladder->ladders,
+                              .replicas = ladder->replicas};
     if (!list_slots(c, tuned))
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
     const int64_t bytes =
-        (d->length + c->row + 1) * ladder->ladders * (int64_t)sizeof(double);
+        (p->length + p->row + 1) * p->ladders * (int64_t)sizeof(double);
     d->room = RECORD_BYTES / bytes;
     d->room = d->room < 1 ? 1 : d->room > MOST_SWEEPS ? MOST_SWEEPS : d->room;
-    const size_t draws = (size_t)(d->room * ladder->ladders);
-    d->records = calloc(draws * (size_t)d->length + 1, sizeof *d->records);
+    const size_t draws = (size_t)(d->room * p->ladders);
+    d->records = calloc(draws * (size_t)p->length + 1, sizeof *d->records);
     d->told = calloc(draws + 1, sizeof *d->told);
-    d->kept = calloc(draws * (size_t)c->row + 1, sizeof *d->kept);
+    d->kept = calloc(draws * (size_t)p->row + 1, sizeof *d->kept);
     if (!d->records || !d->told || !d->kept)
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
-    TRY(request(c, ladder));
-    TRY(cuda_upload(c, d->slots, d->drawn,
-                    (size_t)d->ndrawn * sizeof *d->drawn));
-    TRY(cuda_upload(c, d->tuned, tuned, (size_t)d->ntuned * sizeof *tuned));
+    TRY(request(c, (int64_t)draws));
+    TRY(cuda_upload(c, p->drawn, d->drawn,
+                    (size_t)p->ndrawn * sizeof *d->drawn));
+    TRY(cuda_upload(c, p->tuned, tuned, (size_t)p->ntuned * sizeof *tuned));
     d->open = true;
     return GBM_OK;
 }
@@ -153,24 +172,31 @@ void cuda_ladder_free(struct cuda *c)
 
 /* ---- there and back ---- */
 
+/* Where chains are before sweeps of this number's parity. */
+static CUdeviceptr chains_before(const struct cuda *c, uint32_t sweep)
+{
+    return c->ladder.plan.chain +
+           (sweep & 1) * (CUdeviceptr)c->in->nchains * sizeof(int);
+}
+
 static enum gbm_status put_ladder(struct cuda *c, struct rt_ladder *ladder)
 {
-    const struct cuda_ladder *d = &c->ladder;
+    const struct ladder_plan *p = &c->ladder.plan;
     const size_t rungs = (size_t)ladder->replicas;
     const size_t chains = (size_t)c->in->nchains;
     int n = c->in->nchains;
-    void *args[] = {(void *)&d->given, (void *)&d->rung, &n,
-                    &c->slots[power_variable(c)].values};
+    void *args[] = {(void *)&p->given, (void *)&p->rung, &n, (void *)&p->own};
 
     if (ladder->away)
         return GBM_OK;
-    TRY(cuda_upload(c, d->power, ladder->power, rungs * sizeof(double)));
-    TRY(cuda_upload(c, d->given, ladder->given, rungs * sizeof(double)));
-    TRY(cuda_upload(c, d->rejected, ladder->rejected, rungs * sizeof(double)));
-    TRY(cuda_upload(c, d->rung, ladder->rung, chains * sizeof(int)));
-    TRY(cuda_upload(c, d->chain, ladder->chain, chains * sizeof(int)));
-    TRY(cuda_upload(c, d->heading, ladder->heading, chains * sizeof(int)));
-    TRY(cuda_upload(c, d->trips, &ladder->trips, sizeof ladder->trips));
+    TRY(cuda_upload(c, p->power, ladder->power, rungs * sizeof(double)));
+    TRY(cuda_upload(c, p->given, ladder->given, rungs * sizeof(double)));
+    TRY(cuda_upload(c, p->rejected, ladder->rejected, rungs * sizeof(double)));
+    TRY(cuda_upload(c, p->rung, ladder->rung, chains * sizeof(int)));
+    TRY(cuda_upload(c, chains_before(c, c->ladder.next), ladder->chain,
+                    chains * sizeof(int)));
+    TRY(cuda_upload(c, p->heading, ladder->heading, chains * sizeof(int)));
+    TRY(cuda_upload(c, p->trips, &ladder->trips, sizeof ladder->trips));
     ladder->away = true;
     return cuda_launch_flat(c, &c->fixed.ladder_powers, n, args);
 }
@@ -186,18 +212,19 @@ static enum gbm_status fetch(struct cuda *c, void *to, CUdeviceptr from,
 enum gbm_status cuda_get_ladder(struct rt *rt, struct rt_ladder *ladder)
 {
     struct cuda *c = rt->device_data;
-    const struct cuda_ladder *d = &c->ladder;
+    const struct ladder_plan *p = &c->ladder.plan;
     const size_t rungs = (size_t)ladder->replicas;
     const size_t chains = (size_t)c->in->nchains;
 
     if (!ladder->away)
         return GBM_OK;
     CU(cuCtxSetCurrent(c->context));
-    TRY(fetch(c, ladder->rejected, d->rejected, rungs * sizeof(double)));
-    TRY(fetch(c, ladder->rung, d->rung, chains * sizeof(int)));
-    TRY(fetch(c, ladder->chain, d->chain, chains * sizeof(int)));
-    TRY(fetch(c, ladder->heading, d->heading, chains * sizeof(int)));
-    TRY(fetch(c, &ladder->trips, d->trips, sizeof ladder->trips));
+    TRY(fetch(c, ladder->rejected, p->rejected, rungs * sizeof(double)));
+    TRY(fetch(c, ladder->rung, p->rung, chains * sizeof(int)));
+    TRY(fetch(c, ladder->chain, chains_before(c, c->ladder.next),
+              chains * sizeof(int)));
+    TRY(fetch(c, ladder->heading, p->heading, chains * sizeof(int)));
+    TRY(fetch(c, &ladder->trips, p->trips, sizeof ladder->trips));
     CU(cuStreamSynchronize(c->stream));
     ladder->away = false;
     return GBM_OK;
@@ -207,7 +234,7 @@ enum gbm_status cuda_get_ladder(struct rt *rt, struct rt_ladder *ladder)
 
 static void pack(const struct cuda *c, int chain, double *record)
 {
-    for (int k = 0; k < c->ladder.ndrawn; k++) {
+    for (int k = 0; k < c->ladder.plan.ndrawn; k++) {
         const struct ladder_slot *slot = &c->ladder.drawn[k];
         const void *values = c->in->slots[c->ladder.variables[k]].values;
         for (int64_t i = 0; i < slot->cells; i++) {
@@ -219,109 +246,87 @@ static void pack(const struct cuda *c, int chain, double *record)
     }
 }
 
-/* Those of n sweeps, by several threads: each has a chain of the host. */
-static enum gbm_status draw_priors(struct cuda *c,
-                                   const struct rt_ladder *ladder,
-                                   uint32_t first, int n)
+/* Those of n sweeps, by several threads: each has a chain of the host. Some of
+ * them may be there. */
+static void draw_priors(struct cuda *c, const struct rt_ladder *ladder,
+                        uint32_t first, int n)
 {
     struct cuda_ladder *d = &c->ladder;
+    const int have = d->first == first ? d->ready : 0;
+    const int64_t from = (int64_t)have * ladder->ladders;
     const int64_t draws = (int64_t)n * ladder->ladders;
     const int most =
         c->rt->threads < c->in->nchains ? c->rt->threads : c->in->nchains;
 
-#pragma omp parallel for num_threads(most) schedule(static) if (draws > 64)
-    for (int64_t i = 0; i < draws; i++) {
+#pragma omp parallel for num_threads(most)                                     \
+    schedule(static) if (draws - from > 64)
+    for (int64_t i = from; i < draws; i++) {
         const int l = (int)(i % ladder->ladders), chain = omp_get_thread_num();
         const uint32_t sweep = first + (uint32_t)(i / ladder->ladders);
         d->told[i] = ladder->draw(ladder->context, chain, l, sweep);
-        pack(c, chain, d->records + i * d->length);
+        pack(c, chain, d->records + i * d->plan.length);
     }
-    TRY(cuda_upload(c, d->at_records, d->records,
-                    (size_t)(draws * d->length) * sizeof(double)));
-    return cuda_upload(c, d->at_told, d->told, (size_t)draws * sizeof(double));
+    d->first = first;
+    d->ready = have > n ? have : n;
+}
+
+static enum gbm_status put_priors(struct cuda *c, int n)
+{
+    const struct cuda_ladder *d = &c->ladder;
+    const struct ladder_plan *p = &d->plan;
+    const size_t draws = (size_t)n * (size_t)p->ladders;
+
+    TRY(cuda_upload(c, p->records, d->records,
+                    draws * (size_t)p->length * sizeof(double)));
+    return cuda_upload(c, p->told, d->told, draws * sizeof(double));
 }
 
 /* ---- a sweep ---- */
 
+/* Log densities of what has powers: of the last family in c->lp, the sum of
+ * those before it, at power 1. */
 static enum gbm_status find_logliks(struct cuda *c)
 {
+    struct ladder_plan *p = &c->ladder.plan;
     const struct gbm_model *model = c->in->model;
-    int chains = c->in->nchains, first = 1, last = 0, left = 0;
+    int chains = c->in->nchains, first = 1, left = raised(c);
 
-    for (int f = 0; f < model->nfamilies; f++)
-        left += model->families[f].raised && c->in->elements[f] > 0;
     for (int f = 0; f < model->nfamilies; f++) {
         if (!model->families[f].raised || c->in->elements[f] == 0)
             continue;
-        last = --left == 0;
-        void *args[] = {&c->lp,  &c->slots[power_variable(c)].values,
-                        &chains, &first,
-                        &last,   &c->ladder.loglik};
         TRY(cuda_sum_density(c, f, 1));
+        if (--left == 0)
+            return GBM_OK;
+        void *args[] = {&p->lp, &p->own, &chains, &first, &p->logliks};
         TRY(cuda_launch_flat(c, &c->fixed.ladder_logliks, chains, args));
         first = 0;
     }
     return GBM_OK;
 }
 
-/* The i-th of the sweeps that records are at hand for. */
-static enum gbm_status set_prior(struct cuda *c, struct rt_ladder *ladder,
-                                 int i)
+/* Blocks for so many threads. */
+static int blocks_for(const struct cuda *c, int64_t threads)
 {
-    struct cuda_ladder *d = &c->ladder;
-    const CUdeviceptr at =
-        (CUdeviceptr)i * (CUdeviceptr)ladder->ladders * sizeof(double);
-    CUdeviceptr records = d->at_records + at * (CUdeviceptr)d->length;
-    CUdeviceptr told = d->at_told + at;
-    long long length = d->length;
-    void *args[] = {&d->slots, &d->ndrawn, &records,          &length,
-                    &told,     &d->chain,  &ladder->replicas, &d->loglik};
-
-    return cuda_launch_grid(c, &c->fixed.ladder_prior, ladder->ladders, 1, 128,
-                            0, args);
+    const int64_t block = c->fixed.ladder_swap.block;
+    const int64_t most = (int64_t)c->multiprocessors * 16;
+    const int64_t blocks = (threads + block - 1) / block;
+    return (int)(blocks < most ? blocks : most);
 }
 
-static enum gbm_status swap(struct cuda *c, struct rt_ladder *ladder,
-                            unsigned long long seed, unsigned sweep)
+enum gbm_status cuda_ladder_swap(struct cuda *c, bool kept)
 {
-    struct cuda_ladder *d = &c->ladder;
-    CUdeviceptr none = 0;
-    int ladders = ladder->ladders, replicas = ladder->replicas;
-    void *count_args[] = {&d->power,
-                          &d->chain,
-                          &d->loglik,
-                          &ladders,
-                          &replicas,
-                          &d->rejected,
-                          ladder->stones ? &d->stones : &none};
-    void *args[] = {&seed,     &sweep,     &d->power,
-                    &d->given, &d->loglik, &ladders,
-                    &replicas, &d->tuned,  &d->ntuned,
-                    &d->chain, &d->rung,   &c->slots[power_variable(c)].values};
-    void *trip_args[] = {&d->chain, &ladders, &replicas, &d->heading,
-                         &d->trips};
-    const int64_t lanes = (int64_t)ladders * (replicas / 2) * 32;
+    struct ladder_plan *p = &c->ladder.plan;
+    const int64_t pairs = (int64_t)p->ladders * (p->replicas / 2 + 1);
+    int keeps = kept, counters = blocks_for(c, (int64_t)p->replicas * 4);
+    int swappers = blocks_for(c, pairs * LADDER_LANES);
+    const int others =
+        p->ladders < c->multiprocessors ? p->ladders : c->multiprocessors;
+    void *args[] = {p, &c->control, &keeps, &counters, &swappers};
 
-    TRY(cuda_launch_flat(c, &c->fixed.ladder_count, replicas, count_args));
-    TRY(cuda_launch_flat(c, &c->fixed.ladder_swap, lanes, args));
-    return ladder->stones
-               ? cuda_launch_flat(c, &c->fixed.ladder_trips, ladders, trip_args)
-               : GBM_OK;
-}
-
-/* The cold chains' draws, which the sweep has put into the ring, to place k. */
-static enum gbm_status pick(struct cuda *c, struct rt_ladder *ladder, int k)
-{
-    struct cuda_ladder *d = &c->ladder;
-    const int64_t cells = ladder->ladders * c->row;
-    CUdeviceptr to = d->picked + (CUdeviceptr)(k * cells) * sizeof(double);
-    int chains = c->in->nchains;
-    long long row = c->row;
-    void *args[] = {&c->control, &c->draws,        &chains,           &row,
-                    &d->chain,   &ladder->ladders, &ladder->replicas, &to};
-
-    return cells == 0 ? GBM_OK
-                      : cuda_launch_flat(c, &c->fixed.ladder_pick, cells, args);
+    TRY(find_logliks(c));
+    return cuda_launch_grid(c, &c->fixed.ladder_swap,
+                            counters + swappers + others, 1,
+                            c->fixed.ladder_swap.block, 0, args);
 }
 
 /* Takes n draws, as those of a block from number `first` on. */
@@ -334,7 +339,7 @@ static enum gbm_status collect(struct cuda *c, const struct rt_block *b,
 
     if (row == 0 || n == 0 || (!b->draws && !b->lp))
         return GBM_OK;
-    TRY(fetch(c, d->kept, d->picked,
+    TRY(fetch(c, d->kept, d->plan.picked,
               (size_t)(n * ladder->ladders * row) * sizeof(double)));
     CU(cuStreamSynchronize(c->stream));
     for (int64_t k = 0; k < n; k++)
@@ -353,20 +358,33 @@ static enum gbm_status collect(struct cuda *c, const struct rt_block *b,
 
 /* Sweeps `from` to `to` - 1, for which there is room. */
 static enum gbm_status advance(struct cuda *c, const struct rt_block *b,
-                               struct rt_ladder *ladder, int from, int to)
+                               const struct rt_ladder *ladder, int from, int to)
 {
+    const struct ladder_batch batch = {.block = b->first,
+                                       .from = (unsigned)from,
+                                       .thin = b->thin,
+                                       .kinds =
+                                           ladder->stones ? ladder->kinds : 0};
+    const struct cuda_ladder *d = &c->ladder;
     int nkept = 0;
 
-    TRY(draw_priors(c, ladder, b->first + (uint32_t)from, to - from));
-    for (int s = from; s < to; s++) {
-        const bool kept = b->thin > 0 && (s + 1) % b->thin == 0;
-        TRY(cuda_block_sweep(c, kept));
-        if (kept)
-            TRY(pick(c, ladder, nkept++));
-        TRY(find_logliks(c));
-        TRY(set_prior(c, ladder, s - from));
-        TRY(swap(c, ladder, b->seed, b->first + (uint32_t)s));
+    TRY(cuda_upload(c, d->plan.batch, &batch, sizeof batch));
+    draw_priors(c, ladder, b->first + (uint32_t)from, to - from);
+    TRY(put_priors(c, to - from));
+    for (int s = from; s < to;) {
+        const int plain = b->thin > 0 ? b->thin - 1 - s % b->thin : to - s;
+        const int n = plain < to - s ? plain : to - s;
+        TRY(cuda_swapped_sweeps(c, false, n));
+        s += n;
+        const int kept = s == to ? 0 : b->thin == 1 ? to - s : 1;
+        TRY(cuda_swapped_sweeps(c, true, kept));
+        s += kept;
+        nkept += kept;
     }
+    /* while the device is at work, what will be wanted next */
+    const int most = to - from < d->room ? to - from : (int)d->room;
+    draw_priors(c, ladder, b->first + (uint32_t)to,
+                b->sweeps - to < most ? (int)b->sweeps - to : most);
     return b->thin > 0 ? collect(c, b, ladder, from / b->thin, nkept) : GBM_OK;
 }
 
@@ -380,15 +398,17 @@ enum gbm_status cuda_temper(struct rt *rt, const struct rt_block *block,
 
     TRY(cuda_block_begin(c, block, block->first + (uint32_t)from));
     TRY(open_ladder(c, ladder));
+    d->next = block->first + (uint32_t)from;
     TRY(put_ladder(c, ladder));
     if (ladder->stones)
-        TRY(cuda_upload(c, d->stones, ladder->stones, stones));
+        TRY(cuda_upload(c, d->plan.stones, ladder->stones, stones));
     while (from < to) {
         const int until = to - from < d->room ? to : from + (int)d->room;
         TRY(advance(c, block, ladder, from, until));
         from = until;
     }
+    d->next = block->first + (uint32_t)to;
     if (ladder->stones)
-        TRY(fetch(c, ladder->stones, d->stones, stones));
+        TRY(fetch(c, ladder->stones, d->plan.stones, stones));
     return cuda_block_end(c);
 }

@@ -3,9 +3,11 @@
  * Included by kernels.h for models with powers.
  *
  * A ladder has `replicas` chains; chain: [ladders][replicas], which of them is
- * at a rung; rung: [chains], the other way round. power: [replicas], of rungs;
- * loglik: [chains], at power 1. */
+ * at a rung; rung: [chains], the other way round. power: [replicas], of rungs.
+ */
 #include "swap.h"
+
+#define LADDER_LANES 8 /* that swap what is tuned for two rungs */
 
 /* Of a variable of which a chain has some cells; offset: in a record. */
 struct ladder_slot {
@@ -23,56 +25,90 @@ CUDA_KERNEL ladder_powers(const double *given, const int *rung, int chains,
         own[c] = (real)given[rung[c]];
 }
 
-/* loglik (first: =, else +=) lp, which has the chain's power; last: what is no
- * number is impossible. */
+/* loglik (first: =, else +=) lp, which has the chain's power. */
 CUDA_KERNEL ladder_logliks(const double *lp, const real *own, int chains,
-                           int first, int last, double *loglik)
+                           int first, double *loglik)
 {
-    for (long long c = thread_number(); c < chains; c += thread_count()) {
-        const double x = (first ? 0 : loglik[c]) + lp[c] / (double)own[c];
-        loglik[c] = last && x != x ? (double)-GBM_INF : x;
-    }
+    for (long long c = thread_number(); c < chains; c += thread_count())
+        loglik[c] = (first ? 0 : loglik[c]) + lp[c] / (double)own[c];
 }
 
-/* The chains at the first rungs get draws from the prior. records: [ladders]
- * [length], of the slots' cells; told: [ladders] their log likelihoods. A block
- * for each ladder. */
-CUDA_KERNEL ladder_prior(const struct ladder_slot *slots, int nslots,
-                         const double *records, long long length,
-                         const double *told, const int *chain, int replicas,
-                         double *loglik)
+/* Sweeps that follow each other, of a block that began with sweep number
+ * `block`: those from its `from`-th on, of which each `thin`-th is kept (0:
+ * none). kinds: of stones; 0: neither these nor trips are counted. */
+struct ladder_batch {
+    unsigned block, from;
+    int thin, kinds;
+};
+
+/* All that ladder_swap needs; as in cuda.h. */
+struct ladder_plan {
+    const struct ladder_batch *batch;
+    const double *power, *given;
+    int *chain; /* [2]: before sweeps of even number, and of odd */
+    int *rung;
+    real *own;
+    const double *logliks, *lp; /* of all families but the last, of the last */
+    double *rejected; /* [replicas - 1] sums of probabilities of no swap */
+    double *stones;   /* [kinds][ladders][replicas], logarithms of sums */
+    int *heading;     /* 1 from the prior to the posterior, -1 back */
+    unsigned long long *trips;
+    const struct ladder_slot *tuned, *drawn;
+    /* of each sweep of the batch, [ladders]: a record of the cells drawn from
+     * the prior, [length], and the log likelihood there */
+    const double *records, *told;
+    const double *draws; /* the ring that gather fills */
+    double *picked;      /* [draws of the batch][ladders][row] */
+    long long length, row;
+    int ntuned, ndrawn, ladders, replicas;
+};
+
+/* A sweep that has ended: where chains were in it, and are in the next one. */
+struct ladder_sweep {
+    unsigned long long seed;
+    unsigned number;
+    struct ladder_batch batch;
+    const int *before;
+    int *after;
+    const double *told;
+};
+
+__device__ static inline struct ladder_sweep
+ladder_last_sweep(const struct ladder_plan *p,
+                  const struct gbm_control *control)
 {
-    const long long ladder = blockIdx.x;
-    const long long c = chain[ladder * replicas];
-    const double *record = records + ladder * length;
-    for (int v = 0; v < nslots; v++) {
-        const struct ladder_slot slot = slots[v];
-        for (long long i = threadIdx.x; i < slot.cells; i += blockDim.x) {
-            const double x = record[slot.offset + i];
-            if (slot.integer)
-                ((int *)slot.values)[c * slot.cells + i] = (int)x;
-            else
-                ((real *)slot.values)[c * slot.cells + i] = (real)x;
-        }
-    }
-    if (threadIdx.x == 0)
-        loglik[c] = told[ladder];
+    const long long chains = (long long)p->ladders * p->replicas;
+    struct ladder_sweep s = {control->seed, control->sweep - 1, *p->batch};
+    const long long odd = s.number & 1;
+    s.before = p->chain + odd * chains;
+    s.after = p->chain + (1 - odd) * chains;
+    s.told = p->told +
+             (long long)(s.number - s.batch.block - s.batch.from) * p->ladders;
+    return s;
 }
 
-/* The draws of the chains at the last rungs, which gather has put into the ring
- * last: [ladders][row]. */
-CUDA_KERNEL ladder_pick(const struct gbm_control *control, const double *draws,
-                        int chains, long long row, const int *chain,
-                        int ladders, int replicas, double *picked)
+/* Of what is at a rung, at power 1; what is no number is impossible. At the
+ * first rung it is a draw from the prior. */
+__device__ static inline double ladder_loglik(const struct ladder_plan *p,
+                                              const struct ladder_sweep *s,
+                                              int ladder, int rung)
 {
-    const long long last =
-        control->slot ? control->slot - 1 : control->ring - 1;
-    const double *draw = draws + last * chains * row;
-    for (long long t = thread_number(); t < ladders * row;
-         t += thread_count()) {
-        const long long l = t / row;
-        picked[t] = draw[chain[(l + 1) * replicas - 1] * row + t % row];
-    }
+    if (rung == 0)
+        return s->told[ladder];
+    const int c = s->before[(long long)ladder * p->replicas + rung];
+    const double x = (p->logliks ? p->logliks[c] : 0) +
+                     p->lp[c] / (double)(real)p->given[rung];
+    return x != x ? (double)-GBM_INF : x;
+}
+
+/* That what is at rung `lower` of a ladder and the next one swap. */
+__device__ static inline double ladder_probability(const struct ladder_plan *p,
+                                                   const struct ladder_sweep *s,
+                                                   int ladder, int lower)
+{
+    return gbm_swap_probability(p->power[lower + 1] - p->power[lower],
+                                ladder_loglik(p, s, ladder, lower),
+                                ladder_loglik(p, s, ladder, lower + 1));
 }
 
 __device__ static inline double add_logs(double a, double b)
@@ -81,89 +117,176 @@ __device__ static inline double add_logs(double a, double b)
     return most == (double)-GBM_INF ? most : most + log1p(exp(-fabs(a - b)));
 }
 
-/* Before a swap: each pair's probability of none is added to `rejected`,
- * [replicas - 1]; and to `stones`, [3][ladders][replicas] or NULL, as
- * logarithms, the likelihood to the power that the next rung has more, to half
- * of that, and one over that of the next rung's. */
-CUDA_KERNEL ladder_count(const double *power, const int *chain,
-                         const double *loglik, int ladders, int replicas,
-                         double *rejected, double *stones)
+/* A stone of a rung gets the likelihood to the power that the next rung has
+ * more, to half of that, or one over that of the next rung's. */
+__device__ static inline double ladder_stone(const struct ladder_plan *p,
+                                             const struct ladder_sweep *s,
+                                             int kind, int ladder, int rung,
+                                             double sum)
 {
-    const long long kind = (long long)ladders * replicas;
-    for (long long i = thread_number(); i + 1 < replicas; i += thread_count()) {
-        const double more = power[i + 1] - power[i];
-        double sum = rejected[i];
-        for (int l = 0; l < ladders; l++) {
-            const int *at = chain + (long long)l * replicas + i;
-            const double lower = loglik[at[0]], upper = loglik[at[1]];
-            double *stone = stones + (long long)l * replicas + i;
-            sum += 1 - gbm_swap_probability(more, lower, upper);
-            if (!stones)
-                continue;
-            stone[0] = add_logs(stone[0], more * lower);
-            stone[kind] = add_logs(stone[kind], more / 2 * lower);
-            if (upper > (double)-GBM_INF && upper < (double)GBM_INF)
-                stone[2 * kind] = add_logs(stone[2 * kind], -more / 2 * upper);
+    const double more = p->power[rung + 1] - p->power[rung];
+    const double loglik = ladder_loglik(p, s, ladder, rung + (kind == 2));
+    const double powers[3] = {more, more / 2, -more / 2};
+    if (kind == 2 && !(fabs(loglik) < (double)GBM_INF))
+        return sum;
+    return add_logs(sum, powers[kind] * loglik);
+}
+
+/* Each pair's probability of no swap is added to `rejected`, and stones to
+ * theirs: by four threads for each rung, of `threads`. */
+__device__ static inline void ladder_count(const struct ladder_plan *p,
+                                           const struct ladder_sweep *s,
+                                           long long thread, long long threads)
+{
+    const int part = (int)(thread & 3);
+    if (part > s->batch.kinds)
+        return;
+    for (long long i = thread / 4; i + 1 < p->replicas; i += threads / 4) {
+        if (part == 0) {
+            double sum = p->rejected[i];
+            for (int l = 0; l < p->ladders; l++)
+                sum += 1 - ladder_probability(p, s, l, (int)i);
+            p->rejected[i] = sum;
+            continue;
         }
-        rejected[i] = sum;
+        for (int l = 0; l < p->ladders; l++) {
+            double *stone =
+                p->stones + i +
+                ((long long)(part - 1) * p->ladders + l) * p->replicas;
+            *stone = ladder_stone(p, s, part - 1, l, (int)i, *stone);
+        }
+    }
+}
+
+/* A chain is at a rung now. Whoever has been at the posterior and is back at
+ * the prior has made a trip. */
+__device__ static inline void ladder_place(const struct ladder_plan *p,
+                                           const struct ladder_sweep *s,
+                                           int ladder, int rung, int chain,
+                                           bool moves)
+{
+    s->after[(long long)ladder * p->replicas + rung] = chain;
+    if (moves) {
+        p->rung[chain] = rung;
+        p->own[chain] = (real)p->given[rung];
+    }
+    if (!s->batch.kinds)
+        return;
+    int *heading = &p->heading[chain];
+    if (rung == 0) {
+        if (*heading == -1)
+            atomicAdd(p->trips, 1ull);
+        *heading = 1;
+    } else if (rung == p->replicas - 1 && *heading == 1) {
+        *heading = -1;
+    }
+}
+
+/* Of two chains. */
+__device__ static inline void ladder_swap_tuned(const struct ladder_plan *p,
+                                                int a, int b, int lane)
+{
+    for (int v = 0; v < p->ntuned; v++) {
+        const long long n = p->tuned[v].cells;
+        real *values = (real *)p->tuned[v].values;
+        for (long long k = lane; k < n; k += LADDER_LANES) {
+            const real kept = values[a * n + k];
+            values[a * n + k] = values[b * n + k];
+            values[b * n + k] = kept;
+        }
     }
 }
 
 /* Even pairs swap after even sweeps, odd ones after odd ones: chains change
- * rungs, with what is tuned for a rung. A warp for each pair; none reads what
- * another one writes. */
-CUDA_KERNEL ladder_swap(unsigned long long seed, unsigned sweep,
-                        const double *power, const double *given,
-                        const double *loglik, int ladders, int replicas,
-                        const struct ladder_slot *tuned, int ntuned, int *chain,
-                        int *rung, real *own)
+ * rungs, with what is tuned for a rung. Some lanes for each pair, and for a
+ * rung at an end that has none. */
+__device__ static inline void ladder_swap_pairs(const struct ladder_plan *p,
+                                                const struct ladder_sweep *s,
+                                                long long thread,
+                                                long long threads)
 {
-    const int parity = (int)(sweep & 1), lane = threadIdx.x & 31;
-    const long long pairs = (replicas - parity) / 2;
-    for (long long w = thread_number() / 32; w < pairs * ladders;
-         w += thread_count() / 32) {
-        const int l = (int)(w / pairs);
-        const int i = parity + 2 * (int)(w % pairs);
-        int *at = chain + (long long)l * replicas + i;
-        const int a = at[0], b = at[1];
-        const double probability =
-            gbm_swap_probability(power[i + 1] - power[i], loglik[a], loglik[b]);
-        __syncwarp(); /* all have read `at` */
-        if (!gbm_swap_decides(seed, (unsigned)l, sweep, (unsigned)i,
-                              probability))
-            continue;
-        if (lane == 0) {
-            at[0] = b;
-            at[1] = a;
-            rung[b] = i;
-            rung[a] = i + 1;
-            own[b] = (real)given[i];
-            own[a] = (real)given[i + 1];
-        }
-        for (int v = 0; v < ntuned; v++) {
-            real *values = (real *)tuned[v].values;
-            const long long n = tuned[v].cells;
-            for (long long k = lane; k < n; k += 32) {
-                const real kept = values[a * n + k];
-                values[a * n + k] = values[b * n + k];
-                values[b * n + k] = kept;
-            }
+    const int odd = (int)(s->number & 1);
+    const int lane = (int)(thread % LADDER_LANES);
+    const long long pairs = (p->replicas - 1 + odd) / 2 + 1;
+    for (long long w = thread / LADDER_LANES; w < pairs * p->ladders;
+         w += threads / LADDER_LANES) {
+        const int l = (int)(w / pairs), i = 2 * (int)(w % pairs) - odd;
+        const int *at = s->before + (long long)l * p->replicas + i;
+        const bool lower = i >= 0, upper = i + 1 < p->replicas;
+        const bool swaps =
+            lower && upper &&
+            gbm_swap_decides(s->seed, (unsigned)l, s->number, (unsigned)i,
+                             ladder_probability(p, s, l, i));
+        if (lane == 0 && lower)
+            ladder_place(p, s, l, i, at[swaps], swaps);
+        if (lane == 0 && upper)
+            ladder_place(p, s, l, i + 1, at[!swaps], swaps);
+        if (swaps)
+            ladder_swap_tuned(p, at[0], at[1], lane);
+    }
+}
+
+/* The chain at a ladder's first rung gets a draw from the prior, by a block. */
+__device__ static inline void ladder_set_prior(const struct ladder_plan *p,
+                                               const struct ladder_sweep *s,
+                                               int ladder)
+{
+    const long long c = s->before[(long long)ladder * p->replicas];
+    const double *record =
+        p->records + (s->told - p->told + ladder) * p->length;
+    for (int v = 0; v < p->ndrawn; v++) {
+        const struct ladder_slot slot = p->drawn[v];
+        for (long long i = threadIdx.x; i < slot.cells; i += blockDim.x) {
+            const double x = record[slot.offset + i];
+            if (slot.integer)
+                ((int *)slot.values)[c * slot.cells + i] = (int)x;
+            else
+                ((real *)slot.values)[c * slot.cells + i] = (real)x;
         }
     }
 }
 
-/* After a swap: heading, [chains], is 1 from the prior to the posterior and -1
- * back; whoever has been there and is back has made a trip. */
-CUDA_KERNEL ladder_trips(const int *chain, int ladders, int replicas,
-                         int *heading, unsigned long long *trips)
+/* What the sweep has kept, as the last in the ring, of the chain that was at a
+ * ladder's last rung. */
+__device__ static inline void ladder_pick(const struct ladder_plan *p,
+                                          const struct ladder_sweep *s,
+                                          const struct gbm_control *control,
+                                          int ladder)
 {
-    for (long long l = thread_number(); l < ladders; l += thread_count()) {
-        int *first = heading + chain[l * replicas];
-        int *last = heading + chain[(l + 1) * replicas - 1];
-        if (*first == -1)
-            atomicAdd(trips, 1ull);
-        *first = 1;
-        if (*last == 1)
-            *last = -1;
+    const long long chains = (long long)p->ladders * p->replicas;
+    const long long last =
+        control->slot ? control->slot - 1 : control->ring - 1;
+    const unsigned thin = (unsigned)s->batch.thin;
+    const long long k =
+        (s->number - s->batch.block + 1) / thin - 1 - s->batch.from / thin;
+    const int c = s->before[(long long)(ladder + 1) * p->replicas - 1];
+    for (long long i = threadIdx.x; i < p->row; i += blockDim.x)
+        p->picked[(k * p->ladders + ladder) * p->row + i] =
+            p->draws[(last * chains + c) * p->row + i];
+}
+
+/* Behind a sweep: the first `counters` blocks count, the next `swappers` swap,
+ * the others do what there is once for a ladder. None reads what another one
+ * writes. */
+CUDA_KERNEL ladder_swap(const struct ladder_plan p,
+                        const struct gbm_control *control, int kept,
+                        int counters, int swappers)
+{
+    const struct ladder_sweep s = ladder_last_sweep(&p, control);
+    const int block = (int)blockIdx.x, n = (int)blockDim.x;
+    const int rest = block - counters - swappers;
+    const int others = (int)gridDim.x - counters - swappers;
+
+    if (block < counters)
+        ladder_count(&p, &s, (long long)block * n + threadIdx.x,
+                     (long long)counters * n);
+    else if (rest < 0)
+        ladder_swap_pairs(&p, &s,
+                          (long long)(block - counters) * n + threadIdx.x,
+                          (long long)swappers * n);
+    for (int l = rest; l >= 0 && l < p.ladders; l += others) {
+        ladder_set_prior(&p, &s, l);
+        if (kept)
+            ladder_pick(&p, &s, control, l);
     }
 }

@@ -157,9 +157,8 @@ static const struct fixed small_kernels[] = {
 };
 
 static const struct fixed ladder_kernels[] = {
-    {FIXED(ladder_powers)}, {FIXED(ladder_logliks)}, {FIXED(ladder_prior)},
-    {FIXED(ladder_pick)},   {FIXED(ladder_count)},   {FIXED(ladder_swap)},
-    {FIXED(ladder_trips)},  {FIXED(particles_copy)}, {FIXED(particles_average)},
+    {FIXED(ladder_powers)},  {FIXED(ladder_logliks)},    {FIXED(ladder_swap)},
+    {FIXED(particles_copy)}, {FIXED(particles_average)},
 };
 
 static const struct fixed filter_kernels[] = {

@@ -220,7 +220,7 @@ static enum gbm_status keep(struct cuda *c, int kept)
                           : GBM_OK;
 }
 
-static enum gbm_status sweep(struct cuda *c, enum cuda_end end)
+static enum gbm_status sweep_by_steps(struct cuda *c, enum cuda_end end)
 {
     void *args[] = {&c->control};
 
@@ -230,6 +230,17 @@ static enum gbm_status sweep(struct cuda *c, enum cuda_end end)
     if (end != CUDA_SWEEP)
         TRY(keep(c, end == CUDA_KEPT));
     return cuda_launch_grid(c, &c->fixed.sweep_done, 1, 1, 1, 0, args);
+}
+
+static enum gbm_status sweep(struct cuda *c, enum cuda_end end)
+{
+    const bool kept = end == CUDA_SWAPPED_KEPT;
+
+    if (end != CUDA_SWAPPED && !kept)
+        return sweep_by_steps(c, end);
+    TRY(c->chains.lanes ? cuda_chains_run(c, kept, 1)
+                        : sweep_by_steps(c, kept ? CUDA_KEPT : CUDA_SWEEP));
+    return cuda_ladder_swap(c, kept);
 }
 
 /* ---- graphs ---- */
@@ -451,9 +462,9 @@ enum gbm_status cuda_block_begin(struct cuda *c, const struct rt_block *block,
                        offsetof(struct gbm_control, moments));
 }
 
-enum gbm_status cuda_block_sweep(struct cuda *c, bool kept)
+enum gbm_status cuda_swapped_sweeps(struct cuda *c, bool kept, int64_t n)
 {
-    return kept ? run_kept(c, 1, 1) : run_unkept(c, 1);
+    return run_sweeps(c, kept ? CUDA_SWAPPED_KEPT : CUDA_SWAPPED, n);
 }
 
 enum gbm_status cuda_block_end(struct cuda *c)

@@ -38,11 +38,24 @@ static size_t cells_of(const struct rt_stones *s)
            (size_t)s->replicas;
 }
 
-bool rt_stones_create(struct rt_stones *s, int ladders, int replicas,
-                      int threads)
+/* Of a batch in which a run begins: the last ones may be EARLY times as long,
+ * so that a run that is cut has batches enough, too. Each merge and, where
+ * another one makes sums, each batch takes time. */
+static int64_t first_length(int64_t sweeps)
 {
-    *s = (struct rt_stones){
-        .ladders = ladders, .replicas = replicas, .length = 1};
+    enum { EARLY = 4 };
+    int64_t length = 1;
+    while (length * RT_STONE_BATCHES * EARLY < sweeps)
+        length *= 2;
+    return length;
+}
+
+bool rt_stones_create(struct rt_stones *s, int ladders, int replicas,
+                      int64_t sweeps, int threads)
+{
+    *s = (struct rt_stones){.ladders = ladders,
+                            .replicas = replicas,
+                            .length = first_length(sweeps)};
     s->kinds = replicas > MANY ? 1 : RT_STONE_KINDS;
     const size_t n = cells_of(s);
     s->threads = ladders * replicas < WORTH_THREADS ? 1 : threads;

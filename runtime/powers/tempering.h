@@ -18,8 +18,9 @@ struct rt_stones {
                          logarithms */
     int threads;      /* that rungs are worth */
 };
+/* sweeps: about how many there will be. */
 bool rt_stones_create(struct rt_stones *s, int ladders, int replicas,
-                      int threads);
+                      int64_t sweeps, int threads);
 void rt_stones_free(struct rt_stones *s);
 /* What a checkpoint saves of it. */
 void rt_stones_save(struct rt_stones *s, struct rt_pieces *pieces);

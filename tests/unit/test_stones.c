@@ -25,7 +25,7 @@ static struct rt_log_evidence run(uint32_t seed, double again, double sd,
     struct rt_stones s;
     struct gbm_rng rng;
     gbm_rng_start(&rng, seed, 0, 0, 0, 0);
-    assert_true(rt_stones_create(&s, LADDERS, REPLICAS, 1));
+    assert_true(rt_stones_create(&s, LADDERS, REPLICAS, SWEEPS, 1));
     for (int t = -200; t < SWEEPS; t++) {
         for (int i = 0; i < LADDERS * REPLICAS; i++)
             x[i] = again * x[i] +
@@ -89,7 +89,7 @@ static void few(void **unused)
     static const int chain[2] = {0, 1};
     struct rt_stones s;
     (void)unused;
-    assert_true(rt_stones_create(&s, 1, 2, 1));
+    assert_true(rt_stones_create(&s, 1, 2, 1, 1));
     struct rt_log_evidence e = rt_stones_evidence(&s);
     assert_true(isnan(e.value) && isnan(e.se));
     rt_stones_add(&s, power, chain, x);
@@ -113,7 +113,7 @@ static void threads(void **unused)
         chain[i] = i;
     }
     for (int k = 0; k < 2; k++)
-        assert_true(rt_stones_create(&s[k], 1, RUNGS, k ? 4 : 1));
+        assert_true(rt_stones_create(&s[k], 1, RUNGS, TIMES, k ? 4 : 1));
     for (int t = 0; t < TIMES; t++) {
         for (int i = 0; i < RUNGS; i++)
             x[i] = 100 * gbm_draw_normal(&rng);
@@ -130,12 +130,40 @@ static void threads(void **unused)
         rt_stones_free(&s[k]);
 }
 
+/* A run of as many sweeps as it said ends with the batches of one that did not
+ * say, which has merged more. */
+static void lengths(void **unused)
+{
+    enum { SWEEPS_LONG = 5000 };
+    static const double power[2] = {0, 1};
+    static const int chain[2] = {0, 1};
+    struct rt_stones s[2];
+    struct gbm_rng rng;
+    (void)unused;
+    gbm_rng_start(&rng, 2, 0, 0, 0, 0);
+    for (int k = 0; k < 2; k++)
+        assert_true(rt_stones_create(&s[k], 1, 2, k ? SWEEPS_LONG : 0, 1));
+    assert_true(s[0].length == 1 && s[1].length == 32);
+    for (int t = 0; t < SWEEPS_LONG; t++) {
+        const double x[2] = {gbm_draw_normal(&rng), gbm_draw_normal(&rng)};
+        for (int k = 0; k < 2; k++)
+            rt_stones_add(&s[k], power, chain, x);
+    }
+    const struct rt_log_evidence a = rt_stones_evidence(&s[0]);
+    const struct rt_log_evidence b = rt_stones_evidence(&s[1]);
+    assert_true(s[0].batches == s[1].batches && s[0].length == s[1].length &&
+                s[0].in_batch == s[1].in_batch && s[0].length == 128);
+    assert_true(fabs(a.value - b.value) < 1e-12);
+    assert_true(fabs(a.se - b.se) < 1e-9 * a.se);
+    for (int k = 0; k < 2; k++)
+        rt_stones_free(&s[k]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(errors),
-        cmocka_unit_test(unreached),
-        cmocka_unit_test(few),
+        cmocka_unit_test(lengths),   cmocka_unit_test(errors),
+        cmocka_unit_test(unreached), cmocka_unit_test(few),
         cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
