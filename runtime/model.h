@@ -180,6 +180,9 @@ struct gbm_family {
      * children impose. Falls back to a draw. */
     void (*start)(const void *state, struct gbm_rng *rng, int64_t element,
                   double spread);
+    /* Between which a scalar lies; NULL: anywhere. */
+    void (*bounds)(const void *state, int64_t element, double *lower,
+                   double *upper);
     /* 0, or how far an element with a density of 0 is from the support, the
      * bounds and the rules of its distribution, as far as these say. */
     double (*violation)(const void *state, int64_t element);
@@ -228,13 +231,10 @@ struct gbm_family {
      * are derivatives by those of `state`. adjoint adds to these the weight
      * times the partial derivatives of the element's log density by the nodes
      * that it reads, its own included; of a derived element, its own cells'
-     * adjoints times those of its definition. bounds: between which a scalar
-     * lies; NULL: anywhere. adjoint_bounds adds `lower` and `upper` times
-     * theirs. */
+     * adjoints times those of its definition. adjoint_bounds adds `lower` and
+     * `upper` times those of the bounds. */
     void (*adjoint)(const void *state, const void *adjoints, int64_t element,
                     double weight);
-    void (*bounds)(const void *state, int64_t element, double *lower,
-                   double *upper);
     void (*adjoint_bounds)(const void *state, const void *adjoints,
                            int64_t element, double lower, double upper);
     bool bounds_derived; /* its bounds have derivatives by derived nodes */

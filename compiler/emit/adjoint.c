@@ -524,24 +524,11 @@ static void emit_density_adjoint(struct compiler *c, struct text *out,
     close_function(c, out, f, "adjoint", "GBM_HOST_ADJOINT");
 }
 
-/* Where a scalar lies. */
-static void emit_bounds(struct compiler *c, struct text *out,
-                        const struct family *f)
+static void emit_bounds_adjoint(struct compiler *c, struct text *out,
+                                const struct family *f)
 {
     const struct factor *g = f->factor;
-    struct emitter e = emitter_new(c, out);
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "GBM_FN void bounds_%s(const struct state *s, long long "
-                      "element, real *lower, real *upper)",
-                      family_id(c, f)));
-    emit_line(&e, "*lower = %s;",
-              g->lower ? emit_expr(&e, g->lower) : "-GBM_INF");
-    emit_line(&e, "*upper = %s;",
-              g->upper ? emit_expr(&e, g->upper) : "GBM_INF");
-    close_function(c, out, f, "bounds", "GBM_HOST_BOUNDS");
-    e = open_function(c, out, f, "adjoint_bounds");
+    struct emitter e = open_function(c, out, f, "adjoint_bounds");
     if (g->lower)
         spread(&e, g->lower, "lower");
     if (g->upper)
@@ -558,11 +545,10 @@ static bool has_adjoint(const struct family *f)
                                               f->var->role == ROLE_STOCHASTIC);
 }
 
-static bool has_bounds(const struct family *f)
+static bool has_bounds_adjoint(const struct family *f)
 {
-    return f->stochastic && has_adjoint(f) && !f->nslices &&
-           (f->var->active || model_draws_integers(f)) &&
-           (f->factor->lower || f->factor->upper);
+    return has_adjoint(f) && emit_has_bounds(f) &&
+           (f->var->active || model_draws_integers(f));
 }
 
 void emit_adjoint(struct compiler *c, struct text *out, const struct family *f)
@@ -574,8 +560,8 @@ void emit_adjoint(struct compiler *c, struct text *out, const struct family *f)
         emit_density_adjoint(c, out, f);
     else
         emit_definition_adjoint(c, out, f);
-    if (has_bounds(f))
-        emit_bounds(c, out, f);
+    if (has_bounds_adjoint(f))
+        emit_bounds_adjoint(c, out, f);
     text_append(out, "#endif\n\n");
 }
 
@@ -598,11 +584,9 @@ void emit_adjoint_row(struct compiler *c, struct text *out,
         text_append(out, ", .discrete = true");
     if (has_adjoint(f))
         text_printf(out, ",\n     .adjoint = adjoint_%s_host", id);
-    if (has_bounds(f))
-        text_printf(out,
-                    ",\n     .bounds = bounds_%s_host, .adjoint_bounds = "
-                    "adjoint_bounds_%s_host",
-                    id, id);
-    if (has_bounds(f) && has_derived_bounds(f->factor))
+    if (has_bounds_adjoint(f))
+        text_printf(out, ",\n     .adjoint_bounds = adjoint_bounds_%s_host",
+                    id);
+    if (has_bounds_adjoint(f) && has_derived_bounds(f->factor))
         text_append(out, ", .bounds_derived = true");
 }

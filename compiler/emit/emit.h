@@ -264,6 +264,9 @@ void emit_refresh(struct compiler *c, struct text *out,
 /* Which random and derived cells an element of f reads. */
 void emit_parents(struct compiler *c, struct text *out, const struct family *f);
 
+/* Whether it has bounds between which its scalars lie. */
+bool emit_has_bounds(const struct family *f);
+
 /* vector_start.c */
 /* A starting value of a vector node, from draws of its prior. */
 void emit_vector_start(struct emitter *e, const struct family *f);

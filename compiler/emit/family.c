@@ -216,6 +216,35 @@ static void emit_start(struct compiler *c, struct text *out,
     text_printf(out, "GBM_HOST_START(start_%s)\n\n", id);
 }
 
+/* ---- where a scalar lies ---- */
+
+bool emit_has_bounds(const struct family *f)
+{
+    return f->stochastic && f->factor && !f->nslices && !f->auxiliary &&
+           !f->data_block && !f->tally && !f->for_updates &&
+           (f->factor->lower || f->factor->upper);
+}
+
+static void emit_bounds(struct compiler *c, struct text *out,
+                        const struct family *f)
+{
+    const struct factor *g = f->factor;
+    const char *id = family_id(c, f);
+    struct emitter e = emitter_new(c, out);
+    emit_open_element_function(
+        &e, f,
+        intern_format(c,
+                      "static void bounds_%s(const struct state *s, int64_t "
+                      "element, real *lower, real *upper)",
+                      id));
+    emit_line(&e, "*lower = %s;",
+              g->lower ? emit_expr(&e, g->lower) : "-GBM_INF");
+    emit_line(&e, "*upper = %s;",
+              g->upper ? emit_expr(&e, g->upper) : "GBM_INF");
+    text_append(out, "}\n");
+    text_printf(out, "GBM_HOST_BOUNDS(bounds_%s)\n\n", id);
+}
+
 /* ---- deterministic nodes
  * ----------------------------------------------------------------- */
 
@@ -326,6 +355,8 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
         emit_turn(c, out, f);
     if (f->stochastic)
         emit_start(c, out, f, step);
+    if (emit_has_bounds(f))
+        emit_bounds(c, out, f);
     if (emit_has_settle(c, f))
         emit_settle(c, out, m, f);
     emit_family_check(c, out, f);

@@ -265,6 +265,8 @@ static void emit_family_density(struct text *out, struct compiler *c,
         text_printf(out, ",\n     .start = start_%s_host", id);
     if (f->stochastic && f->factor && !f->auxiliary)
         text_printf(out, ",\n     .violation = violation_%s", id);
+    if (emit_has_bounds(f))
+        text_printf(out, ",\n     .bounds = bounds_%s_host", id);
 }
 
 /* How its elements may be settled: supports, forward draws, definitions. */

@@ -45,10 +45,17 @@ struct scorer {
     void *state;
     int chain;
     uint64_t seed;
-    struct rt_cells buffer;
+    struct rt_cells buffer, volume;
     double *saved;
     int64_t saved_capacity;
 };
+
+/* On the scale on which the element is unbounded. */
+static double free_density(struct scorer *s, int f, int64_t e)
+{
+    return s->in->model->families[f].logdensity(s->state, e) +
+           rt_log_volume(s->in, s->state, s->chain, f, e, &s->volume);
+}
 
 /* Log density that a draw of the element from its prior has; NaN if that is not
  * known. The same random numbers for all chains: differences of scores then
@@ -71,7 +78,7 @@ static double reference(struct scorer *s, int f, int64_t e, int64_t ncells,
     gbm_rng_start(&rng, s->seed, 0, UINT32_MAX - 400 - number, (uint32_t)f,
                   (uint32_t)e);
     fam->simulate(s->state, &rng, e);
-    double lp = fam->logdensity(s->state, e);
+    double lp = free_density(s, f, e);
     for (int64_t i = 0; i < ncells; i++)
         rt_set_value(slot, false, s->chain, s->buffer.cells[i], s->saved[i]);
     return lp;
@@ -105,6 +112,7 @@ static double element_score(struct scorer *s, int f, int64_t e)
         known += isfinite(r);
         sum += isfinite(r) ? r : 0;
     }
+    lp = free_density(s, f, e);
     return known ? lp - sum / known : lp;
 }
 
@@ -155,6 +163,7 @@ double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
                        .seed = rt->options.seed};
     double total = score(&s);
     free(s.buffer.cells);
+    free(s.volume.cells);
     free(s.saved);
     free(drawn);
     return total;

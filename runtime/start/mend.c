@@ -82,7 +82,9 @@ static const struct gbm_family *family_of(const struct mend *m, int64_t node,
 
 /* ---- what is broken ---- */
 
-/* How much is broken at an element; 0: nothing, and lp is its log density. */
+/* How much is broken at an element; 0: nothing, and lp is its log density on
+ * the scale on which it is unbounded: else what runs off at a bound would win.
+ */
 static double look(struct mend *m, int64_t node, double *lp)
 {
     int64_t e;
@@ -90,8 +92,10 @@ static double look(struct mend *m, int64_t node, double *lp)
     int f = (int)(fam - m->in->model->families);
     m->work--;
     *lp = fam->logdensity(m->s->state, e);
-    if (isfinite(*lp) && rt_in_support(m->in, m->s->state, m->s->chain, f, e))
+    if (isfinite(*lp) && rt_in_support(m->in, m->s->state, m->s->chain, f, e)) {
+        *lp += rt_log_volume(m->in, m->s->state, m->s->chain, f, e, &m->buffer);
         return 0;
+    }
     double far = fam->violation ? fam->violation(m->s->state, e) : 0;
     *lp = 0;
     return 1 + (far > 0 ? log1p(fmin(far, 1e300)) : isnan(far) ? 1000 : 0);
@@ -317,7 +321,7 @@ static void redraw(struct mend *m)
         if (u < 4 || !fam->simulate)
             fam->start(m->s->state, &m->rng, e, spreads[(int)u & 3]);
         else
-            fam->simulate(m->s->state, &m->rng, e);
+            rt_start_draw(m->s, fam, &m->rng, e);
     }
 }
 

@@ -63,8 +63,10 @@ static void draw_start(struct rt_starter *s, int f, int64_t e)
     bool late = s->attempt > 20 && s->attempt < ATTEMPTS;
     bool simulate =
         fam->simulate && (kind == RT_PRIOR || (late && s->attempt % 4 != 0));
-    if (simulate)
+    if (simulate && kind == RT_PRIOR)
         fam->simulate(s->state, &rng, e);
+    else if (simulate)
+        rt_start_draw(s, fam, &rng, e);
     else
         fam->start(s->state, &rng, e,
                    s->in_sequence ? 0

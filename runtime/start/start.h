@@ -40,6 +40,13 @@ bool rt_worth_scoring(const struct rt *rt, const struct rt_instance *in);
 double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
                 int chain);
 
+/* ---- volume.c ---- */
+
+/* What is added to an element's log density to have that of its latent cells on
+ * the scale on which they are unbounded. */
+double rt_log_volume(const struct rt_instance *in, const void *state, int chain,
+                     int family, int64_t element, struct rt_cells *buffer);
+
 /* ---- graph.c: which elements read which ---- */
 
 /* Nodes are the elements of random and derived families, numbered in the order
@@ -91,6 +98,12 @@ struct rt_starter {
 
 /* Whether a cell is observed or given by --init. */
 bool rt_start_is_fixed(const struct rt_starter *s, int variable, int64_t cell);
+
+/* volume.c: a draw of the element from its prior or, where that is far from all
+ * that is typical, another start: half of the draws of a gamma with a shape of
+ * 0.001 are below 1e-300, where no data pull them back. */
+void rt_start_draw(struct rt_starter *s, const struct gbm_family *family,
+                   struct gbm_rng *rng, int64_t element);
 
 /* Reads the files of --init; s->init, what one of them (NULL: none) gives of
  * the variables that chains have of their own. */

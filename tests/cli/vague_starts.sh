@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Chains arrive where rates have near-improper priors: half of the draws of a
+# dgamma(0.001, 0.001) are below 1e-300, where no data pull them back.
+source "$GBM_ROOT/tests/cli/lib"
+
+# arrive SEEDS SAMPLER DATA NAME=MEAN,SD...: with seeds 1, 2, ... all chains
+# together have these means, by a quarter of the posterior's deviation
+arrive() {
+    local seeds=$1 sampler=$2 data=$3 seed
+    shift 3
+    for seed in $(seq "$seeds"); do
+        status 0 "$sampler" --data "$data" --seed "$seed" --quiet \
+            --summary fit.json
+        python3 - "$@" <<'E' || fail "$sampler, seed $seed"
+import json, sys
+fit = json.load(open("fit.json"))["parameters"]
+for arg in sys.argv[1:]:
+    name, values = arg.split("=")
+    mean, sd = map(float, values.split(","))
+    if abs(fit[name]["mean"] - mean) > 0.25 * sd or not fit[name]["rhat"] < 1.1:
+        sys.exit(f"{name}: {fit[name]}, not {mean} ({sd})")
+E
+    done
+}
+
+# ---- a bound that falls with a rate: the typical rate is too large, and is
+# mended
+
+cat >frontier.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dunif(0, a * exp(-k * x[i])) }
+  a ~ dgamma(0.001, 0.001)
+  k ~ dgamma(0.001, 0.001)
+}
+E
+python3 - >frontier.json <<'E'
+import json, math, sys
+n = 40
+x = [0.25 * i for i in range(n)]
+y = [30 * math.exp(-0.2 * x[i]) * ((37 * i + 11) % 41 + 0.5) / 41 for i in range(n)]
+json.dump({"N": n, "x": x, "y": y}, sys.stdout)
+E
+# by quadrature in log(k) and, from its least value on, log(a)
+exact=$(
+    python3 - <<'E'
+import json, math
+d = json.load(open("frontier.json"))
+x, y, n = d["x"], d["y"], d["N"]
+rows = []
+for i in range(200):
+    k = 0.02 * 25 ** ((i + 0.5) / 200)
+    low = max(v * math.exp(k * t) for v, t in zip(y, x))
+    for j in range(500):
+        u = (j + 0.5) * 0.001
+        a = low * math.exp(u)
+        log_weight = ((0.001 - n) * math.log(a) - 0.001 * a + k * sum(x)
+                      + 0.001 * math.log(k) - 0.001 * k)
+        rows.append((log_weight, a, k))
+top = max(r[0] for r in rows)
+total = sum(math.exp(r[0] - top) for r in rows)
+for at, name in (1, "a"), (2, "k"):
+    first, second = (sum(math.exp(r[0] - top) * r[at] ** power for r in rows)
+                     / total for power in (1, 2))
+    print(f"{name}={first},{math.sqrt(second - first ** 2)}", end=" ")
+E
+)
+status 0 "$GBMC" frontier.gbm -o frontier
+arrive 3 ./frontier frontier.json $exact
