@@ -348,6 +348,9 @@ void emit_unruled_draw(struct emitter *e, const struct family *f);
  * rule is broken. Those that return its log density. */
 void emit_ruled_draw(struct emitter *e, const struct family *f);
 void emit_return_density(struct emitter *e, const struct family *f);
+/* The same of a part of that density. */
+void emit_return_density_of(struct emitter *e, const struct family *f,
+                            symp logp);
 /* cell: a draw of integers between the locals lower and upper, if the value
  * in it is none; a local with a real one, whose name is returned. Of entry d.
  */

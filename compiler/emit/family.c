@@ -80,6 +80,12 @@ static void emit_enumerate(struct compiler *c, struct text *out,
 
 void emit_return_density(struct emitter *e, const struct family *f)
 {
+    emit_return_density_of(e, f, f->factor->plain);
+}
+
+void emit_return_density_of(struct emitter *e, const struct family *f,
+                            symp logp)
+{
     const struct factor *g = f->factor;
     if (g->lower || g->upper) {
         const char *value = emit_expr(e, g->value);
@@ -95,7 +101,7 @@ void emit_return_density(struct emitter *e, const struct family *f)
             emit_line(e, "    return -GBM_INF;");
     }
     e->shares = true;
-    const char *value = emit_expr(e, model_under_rule(e->c, g, g->plain));
+    const char *value = emit_expr(e, model_under_rule(e->c, g, logp));
     e->shares = false;
     emit_line(e, "return %s;", value);
 }

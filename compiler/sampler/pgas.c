@@ -8,13 +8,15 @@
 #include "sampler/sampler.h"
 #include <string.h>
 
-enum { PARTICLES = 100 };
+/* TUNED: GBM_PGAS_TUNED (pgas.h). */
+enum { PARTICLES = 100, TUNED = 4 };
 
 struct pgas {
     struct path path;
     struct family *entry; /* the first state's; or NULL */
     struct part *entered; /* its parts: the step's from here on */
-    int particles;
+    int particles;        /* where warm-up learns how many, at most */
+    bool learns;
 };
 
 static const struct pgas *pgas_of(const struct step *s) { return s->own; }
@@ -110,6 +112,7 @@ static void take_path(struct compiler *c, struct step *s, struct path path)
 {
     struct pgas *own = NEW(c, struct pgas);
     own->path = path;
+    own->learns = sampler_option_number(s, "particles", 0) < 1;
     own->particles = (int)sampler_option_number(s, "particles", PARTICLES);
     s->own = own;
     s->sampler = &sampler_particle_gibbs;
@@ -177,6 +180,48 @@ static struct emitter open(struct compiler *c, struct text *out,
     for (int i = 0; i < e.nloops; i++)
         emit_line(&e, "(void)%s;", e.loops[i].name);
     return e;
+}
+
+struct own_terms {
+    symp before, state; /* elements */
+};
+
+/* What of a sum, of the log density of a state, tells one predecessor from
+ * others. A term that reads more of the states is kept. */
+static symp keep_leading(struct compiler *c, const struct own_terms *own,
+                         symp logp)
+{
+    symp kept = sym_num(c, 0);
+    if (logp->kind != SYM_ADD)
+        return logp;
+    for (int i = 0; i < logp->nargs; i++) {
+        symp term = logp->args[i];
+        symp rest = sym_replace(c, term, own->state, sym_num(c, 1));
+        if (sym_has_var(rest, own->before->var))
+            kept = sym_add2(c, kept, term);
+    }
+    return kept;
+}
+
+/* The log density of a state given the one before, as an argument, as far as
+ * it depends on that. */
+static void emit_lead(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    const struct family *f = s->family;
+    const char *type = type_of(s);
+    struct emitter e =
+        open(c, out, f,
+             intern_format(c,
+                           "GBM_FN real lead_%s(const struct state *s, long "
+                           "long element, %s before, %s value)",
+                           s->name, type, type));
+    const struct own_terms own = {pgas_of(s)->path.before,
+                                  sym_ref(c, f->var, f->var->ndim, f->lower)};
+    emit_remember(&e, own.before, "before");
+    remember_state(&e, f, "value");
+    emit_return_density_of(&e, f, keep_leading(c, &own, f->factor->plain));
+    text_append(out, "}\n");
 }
 
 /* Draws, and log density, of a state given the one before: as an argument, or
@@ -352,6 +397,8 @@ static void emit_callbacks(struct compiler *c, struct text *out,
         "(real)drawn;\n    return %s;\n}\n",
         s->name, s->name, s->name, type, s->name, entry ? "0" : "element",
         s->name, cast, drawn);
+    emit_at(c, out, s, "real", "lead", ", int t, real from, real x", NULL,
+            intern_format(c, "return lead_@(s, $, %sfrom, %sx);", cast, cast));
     emit_at(c, out, s, "real", "transition", ", int t, real from, real x", NULL,
             intern_format(c, "return transition_@(s, $, %sfrom, %sx);", cast,
                           cast));
@@ -386,17 +433,30 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_open_update(out, s);
     emit_line(&e, "struct series_%s series;", n);
     emit_line(&e, "open_%s(&series, s, team, element);", n);
-    emit_line(&e, "const long long room = (long long)count_%s(s) * %d;", n,
+    emit_line(&e, "const long long count = count_%s(s), room = count * %d;", n,
               particles);
-    emit_line(&e, "real *const first = s->%s + %s * %d;", room,
-              entry ? "0" : "series.first", particles);
-    emit_line(&e, "const struct gbm_pgas pgas = {&series, team, series.n, %d,",
-              particles);
-    emit_line(&e, "    draw_%s_at, transition_%s_at, weigh_%s_at, known_%s_at,",
-              n, n, n, n);
+    const char *at = entry ? "0" : "series.first";
+    emit_line(&e, "real *const first = s->%s + %s * %d;", room, at, particles);
+    if (pgas_of(s)->learns) {
+        emit_line(&e, "real *const tuned = s->%s + 3 * room", room);
+        emit_line(&e, "    + %s * GBM_PGAS_TUNED;", at);
+        emit_line(&e,
+                  "const int particles = gbm_pgas_particles(tuned, %d, "
+                  "adapting);",
+                  particles);
+    }
+    const char *now =
+        pgas_of(s)->learns ? "particles" : intern_format(c, "%d", particles);
+    emit_line(&e,
+              "const struct gbm_pgas pgas = {&series, team, series.n, %s, %d,",
+              now, particles);
+    emit_line(&e, "    draw_%s_at, lead_%s_at, weigh_%s_at, known_%s_at,", n, n,
+              n, n);
     emit_line(&e, "    current_%s_at, store_%s_at, first, first + room,", n, n);
-    emit_line(&e, "    first + 2 * room, series.stride * %d};", particles);
-    emit_line(&e, "gbm_pgas_draw(rng, &pgas);");
+    emit_line(&e, "    first + 2 * room, series.stride * %d,", particles);
+    emit_line(&e, "    %s, series.stride * GBM_PGAS_TUNED};",
+              pgas_of(s)->learns ? "tuned" : "NULL");
+    emit_line(&e, "gbm_pgas_draw(rng, &pgas, adapting);");
     text_append(out, "}\n\n");
 }
 
@@ -440,12 +500,12 @@ static void emit_host_functions(struct text *out, const struct step *s)
     struct text open_series = {0};
     text_printf(&open_series, "    struct series_%s p;\n", n);
     text_printf(&open_series, opened, n);
-    text_printf(
-        out,
-        "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
-        "*state)\n{\n    return 3 * (int64_t)%d * count_%s((const struct "
-        "state *)state);\n}\n",
-        n, particles, n);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
+                "*state)\n{\n    return (3 * (int64_t)%d + %d) * "
+                "count_%s((const struct "
+                "state *)state);\n}\n",
+                n, particles, pgas_of(s)->learns ? TUNED : 0, n);
     text_printf(out,
                 "static int64_t cost_%s(const void *state)\n{\n"
                 "    return 8 * (int64_t)%d;\n}\n",
@@ -494,6 +554,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     text_append(out, " */\n");
     emit_prior(c, out, s, first, false);
     emit_prior(c, out, s, s->family, true);
+    emit_lead(c, out, s);
     emit_state(c, out, s, s->family, "", s->parts, own->entered);
     if (own->entry)
         emit_state(c, out, s, own->entry, "_first", own->entered, NULL);
@@ -526,8 +587,9 @@ static void phases(struct compiler *c, struct step *s)
 
 static const char *explain(struct compiler *c, const struct step *s)
 {
-    return intern_format(c, "%d particles along %s", pgas_of(s)->particles,
-                         s->family->loops[pgas_of(s)->path.along]->name);
+    return intern_format(
+        c, "%s%d particles along %s", pgas_of(s)->learns ? "up to " : "",
+        pgas_of(s)->particles, s->family->loops[pgas_of(s)->path.along]->name);
 }
 
 static const char *why(struct compiler *c, const struct step *s)
