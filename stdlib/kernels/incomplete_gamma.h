@@ -144,6 +144,35 @@ GBM_FN_BIG real gbm_gamma_uniform(real a, real x, bool upper)
     return upper ? real_erfc(z) / 2 + rest : real_erfc(-z) / 2 - rest;
 }
 
+/* A shape for which finite sums and products are short, where they have no
+ * underflow. */
+GBM_FN bool gbm_gamma_is_short(real a, real x)
+{
+    return a <= 16 && x <= 64 && a == real_floor(a);
+}
+
+/* x^a exp(-x) / Gamma(a + 1). */
+GBM_FN real gbm_poisson_density(real a, real x)
+{
+    if (!gbm_gamma_is_short(a, x))
+        return real_exp(gbm_log_poisson_term(a, x));
+    real density = real_exp(-x);
+    for (int k = 1; k <= (int)a; k++)
+        density *= x / (real)k;
+    return density;
+}
+
+/* Q(a, x) for a whole: the first terms of a Poisson distribution. */
+GBM_FN real gbm_gamma_q_short(real a, real x)
+{
+    real term = 1, sum = 1;
+    for (int k = 1; k < (int)a; k++) {
+        term *= x / (real)k;
+        sum += term;
+    }
+    return sum * real_exp(-x);
+}
+
 GBM_FN_BIG real gbm_incomplete_gamma(real a, real x, bool upper)
 {
     if (!(a >= 0) || x != x)
@@ -156,12 +185,13 @@ GBM_FN_BIG real gbm_incomplete_gamma(real a, real x, bool upper)
         return gbm_gamma_uniform(a, x, upper);
     if (upper && a < REAL_C(0.5) && x < 1)
         return gbm_gamma_q_small(a, x);
-    const real density = real_exp(gbm_log_poisson_term(a, x));
     if (x < 1 || x < a) {
-        real p = gbm_gamma_series(a, x) * density;
+        real p = gbm_gamma_series(a, x) * gbm_poisson_density(a, x);
         return upper ? 1 - p : p;
     }
-    real q = gbm_gamma_fraction(a, x) * density;
+    real q = gbm_gamma_is_short(a, x)
+                 ? gbm_gamma_q_short(a, x)
+                 : gbm_gamma_fraction(a, x) * gbm_poisson_density(a, x);
     return upper ? q : 1 - q;
 }
 

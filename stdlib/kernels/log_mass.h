@@ -55,6 +55,12 @@ GBM_FN real gbm_gauss_weight(int i)
 /* log P(a, x), or log Q(a, x) if `upper`, however small. */
 GBM_FN_BIG real gbm_log_incomplete_gamma(real a, real x, bool upper)
 {
+    const bool tail = x >= a; /* mostly the smaller part */
+    if (tail != upper) {
+        const real other = gbm_incomplete_gamma(a, x, tail);
+        if (other < REAL_C(0.5))
+            return real_log1p(-other);
+    }
     const real value = gbm_incomplete_gamma(a, x, upper);
     if (value > REAL_C(0.5))
         return real_log1p(-gbm_incomplete_gamma(a, x, !upper));

@@ -100,6 +100,15 @@ GBM_FN_BIG real gbm_draw_log_gamma_between(struct gbm_rng *rng,
     }
 }
 
+/* Whether three draws in ten or more of a gamma are between these: its median
+ * is above its mode, and at most a fifth is two deviations above its mean
+ * (Cantelli). */
+GBM_FN bool gbm_gamma_mostly_between(real shape, real lower, real upper)
+{
+    return (lower <= 0 || lower <= shape - 1) &&
+           upper >= shape + 2 * real_sqrt(shape);
+}
+
 /* Density proportional to x^(shape-1) exp(-x) on [lower, upper]. lower >= 0;
  * upper may be infinite; shape may be 0 or negative if lower > 0. NaN if the
  * interval is empty or the density has no finite integral. */
@@ -115,6 +124,12 @@ GBM_FN_BIG real gbm_draw_truncated_gamma(struct gbm_rng *rng, real shape,
         return gbm_clamp(
             lower - real_log1p(gbm_uniform(rng) * real_expm1(lower - upper)),
             lower, upper);
+    if (gbm_is_finite(shape) && gbm_gamma_mostly_between(shape, lower, upper))
+        for (;;) {
+            const real x = gbm_draw_gamma(rng, shape);
+            if (x >= lower && x <= upper)
+                return x;
+        }
     struct gbm_log_gamma_density f = {shape, lower > 0 ? lower : upper};
     real from = lower > 0 ? 0 : -GBM_INF;
     real to = lower > 0 ? gbm_log_ratio(upper, lower) : 0;
