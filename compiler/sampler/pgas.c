@@ -448,8 +448,9 @@ static void emit_update(struct compiler *c, struct text *out,
     const char *now =
         pgas_of(s)->learns ? "particles" : intern_format(c, "%d", particles);
     emit_line(&e,
-              "const struct gbm_pgas pgas = {&series, team, series.n, %s, %d,",
-              now, particles);
+              "const struct gbm_pgas pgas = {&series, team, series.n, %s, %d, "
+              "%s,",
+              now, particles, s->family->var->integer ? "false" : "true");
     emit_line(&e, "    draw_%s_at, lead_%s_at, weigh_%s_at, known_%s_at,", n, n,
               n, n);
     emit_line(&e, "    current_%s_at, store_%s_at, first, first + room,", n, n);

@@ -61,8 +61,8 @@ GBM_INLINE gbm_lanes gbm_multiply_lanes(gbm_lanes a, gbm_lanes b)
 #endif
 }
 
-/* gbm_philox in lanes. The high halves of x go into nothing. */
-GBM_INLINE void gbm_philox_lanes(gbm_lanes x[4], uint32_t key0, uint32_t key1)
+/* gbm_philox in lanes. The high halves of x and of the keys go into nothing. */
+GBM_INLINE void gbm_philox_lanes(gbm_lanes x[4], gbm_lanes key0, gbm_lanes key1)
 {
     const gbm_lanes zero = {0};
     const gbm_lanes by0 = zero + 0xD2511F53u, by1 = zero + 0xCD9E8D57u;
@@ -135,13 +135,14 @@ gbm_draw_ahead(uint64_t seed, uint32_t chain, uint32_t sweep, int n,
     for (int g = 0; g < n; g++) {
         const struct gbm_places *p = &places[g];
         for (int i = 0; i < GBM_AHEAD_GROUP; i += GBM_LANES) {
+            const gbm_lanes zero = {0};
             gbm_lanes x[4];
             __builtin_memcpy(&x[0], &p->block[i], sizeof x[0]);
             __builtin_memcpy(&x[1], &p->element[i], sizeof x[1]);
             __builtin_memcpy(&x[3], &p->step[i], sizeof x[3]);
             __builtin_memcpy(&x[2], &p->later[i], sizeof x[2]);
             x[2] += sweep;
-            gbm_philox_lanes(x, rng.key0, rng.key1);
+            gbm_philox_lanes(x, zero + rng.key0, zero + rng.key1);
             gbm_store_lanes(x, i, &out[g]);
         }
         for (int half = 0; half < p->normals; half++)

@@ -20,7 +20,7 @@ GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
                           zero + rng->sweep, zero + rng->step};
         for (int lane = 0; lane < GBM_LANES; lane++)
             x[0][lane] += (uint32_t)lane;
-        gbm_philox_lanes(x, rng->key0, rng->key1);
+        gbm_philox_lanes(x, zero + rng->key0, zero + rng->key1);
         gbm_store_lanes(x, i, &out);
     }
     for (int half = 0; half < 2; half++)

@@ -18,11 +18,15 @@
 
 #include "rng.h"
 #include "team.h"
+#ifdef GBM_AT_ONCE
+#include "ahead.h"
+#endif
 
 struct gbm_pgas {
     void *context;
     const struct gbm_team *team;
     int n, particles, most; /* most: particles that there is room for */
+    bool normal;            /* draws mostly begin with a normal */
     bool (*draw)(void *context, struct gbm_rng *rng, int t, real from, real *x);
     real (*lead)(void *context, int t, real from, real x);
     real (*weigh)(void *context, int t, real x);
@@ -38,15 +42,20 @@ struct gbm_pgas {
     long long between;
 };
 
-/* The stream of particle k of all, beside the element's own. */
+/* The key of the stream of particle k of all. */
+GBM_FN uint64_t gbm_pgas_key(const struct gbm_rng *rng, long long k)
+{
+    const uint64_t key = (uint64_t)rng->key1 << 32 | rng->key0;
+    return gbm_mix(key + 0x9E3779B97F4A7C15u * ((uint64_t)k + 1));
+}
+
+/* That stream, beside the element's own. */
 GBM_FN struct gbm_rng gbm_pgas_stream(const struct gbm_rng *rng, long long k)
 {
     struct gbm_rng own = *rng;
-    const uint64_t key = (uint64_t)rng->key1 << 32 | rng->key0;
-    const uint64_t other =
-        gbm_mix(key + 0x9E3779B97F4A7C15u * ((uint64_t)k + 1));
-    own.key0 = (uint32_t)other;
-    own.key1 = (uint32_t)(other >> 32);
+    const uint64_t key = gbm_pgas_key(rng, k);
+    own.key0 = (uint32_t)key;
+    own.key1 = (uint32_t)(key >> 32);
     own.block = own.left = 0;
 #ifndef __CUDACC__
     own.ahead = NULL;
@@ -59,21 +68,109 @@ GBM_FN struct gbm_rng gbm_pgas_stream(const struct gbm_rng *rng, long long k)
  * rejection, and nothing is summed (Murray, Lee and Jacob 2016, Parallel
  * resampling in the particle filter, section 2.3). In double precision what is
  * left of the uniform that chose i is another. */
+GBM_FN bool gbm_pgas_try(struct gbm_rng *rng, int n, const real *weight,
+                         real largest, int *i)
+{
+    const real place = gbm_uniform(rng) * n;
+    *i = (int)place;
+#ifdef GBM_SINGLE
+    const real rest = gbm_uniform(rng);
+#else
+    const real rest = place - *i;
+#endif
+    return *i < n && rest * largest < weight[*i];
+}
+
 GBM_FN int gbm_pgas_choose(struct gbm_rng *rng, int n, const real *weight,
                            real largest)
 {
-    for (;;) {
-        const real place = gbm_uniform(rng) * n;
-        const int i = (int)place;
-#ifdef GBM_SINGLE
-        const real rest = gbm_uniform(rng);
-#else
-        const real rest = place - i;
-#endif
-        if (i < n && rest * largest < weight[i])
-            return i;
-    }
+    int i;
+    while (!gbm_pgas_try(rng, n, weight, largest, &i))
+        ;
+    return i;
 }
+
+/* The same for particle k of all. Its stream's first block is for two tries and
+ * the next begins its draw. */
+GBM_FN int gbm_pgas_descend(const struct gbm_rng *rng, struct gbm_rng *own,
+                            long long k, int n, const real *weight)
+{
+    int i;
+    const bool found = gbm_pgas_try(own, n, weight, 1, &i) ||
+                       gbm_pgas_try(own, n, weight, 1, &i);
+    own->block = 1;
+    own->left = 0;
+    if (found)
+        return i;
+    struct gbm_rng more = gbm_pgas_stream(rng, -k - 2);
+    return gbm_pgas_choose(&more, n, weight, 1);
+}
+
+/* Streams of neighbouring particles. The host computes two blocks of each at
+ * once, and what of the second may be a normal. */
+struct gbm_pgas_group {
+#ifndef GBM_AT_ONCE
+    int none;
+#else
+    uint64_t key0[GBM_AHEAD_GROUP], key1[GBM_AHEAD_GROUP];
+    struct gbm_ahead ahead[2];
+#endif
+};
+
+#ifdef GBM_AT_ONCE
+GBM_FN_BIG void gbm_pgas_ahead(struct gbm_pgas_group *g,
+                               const struct gbm_rng *rng, long long k,
+                               bool normal)
+{
+    const gbm_lanes zero = {0};
+    for (int i = 0; i < GBM_AHEAD_GROUP; i++) {
+        const uint64_t key = gbm_pgas_key(rng, k + i);
+        g->key0[i] = (uint32_t)key;
+        g->key1[i] = key >> 32;
+    }
+    for (int block = 0; block < 2; block++)
+        for (int i = 0; i < GBM_AHEAD_GROUP; i += GBM_LANES) {
+            gbm_lanes key0, key1;
+            gbm_lanes x[4] = {zero + (uint32_t)block, zero + rng->element,
+                              zero + rng->sweep, zero + rng->step};
+            __builtin_memcpy(&key0, &g->key0[i], sizeof key0);
+            __builtin_memcpy(&key1, &g->key1[i], sizeof key1);
+            gbm_philox_lanes(x, key0, key1);
+            gbm_store_lanes(x, i, &g->ahead[block]);
+        }
+    if (normal)
+        gbm_normals_ahead(g->ahead[1].words[0], g->ahead[1].normal[0]);
+}
+
+/* The stream of particle i of those of time t. */
+GBM_FN struct gbm_rng gbm_pgas_own(struct gbm_pgas_group *g,
+                                   const struct gbm_rng *rng,
+                                   const struct gbm_pgas *p, int t, int i)
+{
+    const long long k = (long long)t * p->particles + i;
+    const uint32_t place = (uint32_t)i % GBM_AHEAD_GROUP;
+    if (place == 0)
+        gbm_pgas_ahead(g, rng, k, p->normal);
+    struct gbm_rng own = *rng;
+    own.key0 = (uint32_t)g->key0[place];
+    own.key1 = (uint32_t)g->key1[place];
+    own.block = own.left = 0;
+    own.ahead = g->ahead;
+    own.place = place;
+    own.stride = GBM_AHEAD_GROUP;
+    own.nahead = 2;
+    own.normals = p->normal ? 3 : 0;
+    return own;
+}
+#else
+GBM_FN struct gbm_rng gbm_pgas_own(const struct gbm_pgas_group *g,
+                                   const struct gbm_rng *rng,
+                                   const struct gbm_pgas *p, int t, int i)
+{
+    (void)g;
+    return gbm_pgas_stream(rng, (long long)t * p->particles + i);
+}
+#endif
 
 /* Of logarithms: weights relative to the largest; false if all are 0. A lane
  * has its own particles', and has waited for nobody. */
@@ -95,8 +192,8 @@ GBM_FN bool gbm_pgas_scale(const struct gbm_pgas *p, real *weight)
     return true;
 }
 
-/* The same of densities times the weights that particles have already, where
- * their product is above 0 for none in doubles. */
+/* Of the weights that particles have already, and how each leads to a state:
+ * the product where it is too small to be rounded well. */
 GBM_FN bool gbm_pgas_scale_logs(const struct gbm_pgas *p, int t, real to)
 {
     const real *from = p->value + (t - 1) * p->stride;
@@ -153,14 +250,16 @@ GBM_INLINE bool gbm_pgas_advance(const struct gbm_rng *rng,
     real *ancestor = p->ancestor + t * p->stride;
     const real current = p->current(p->context, t);
     const bool known = p->known(p->context, t);
+    struct gbm_pgas_group group;
     GBM_TEAM_FOR(i, 0, p->particles, p->team)
     {
-        struct gbm_rng own =
-            gbm_pgas_stream(rng, (long long)t * p->particles + i);
-        const int from = t == 0 ? 0
-                         : i == last
-                             ? kept
-                             : gbm_pgas_choose(&own, p->particles, chances, 1);
+        struct gbm_rng own = gbm_pgas_own(&group, rng, p, t, i);
+        int from = t == 0 ? 0 : kept;
+        if (t > 0 && i < last)
+            from = gbm_pgas_descend(rng, &own, (long long)t * p->particles + i,
+                                    p->particles, chances);
+        else
+            own.block = 1;
         const real previous = t > 0 ? before[from] : 0;
         real x = current, w = 0;
         bool possible = true;

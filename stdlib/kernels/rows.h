@@ -99,7 +99,7 @@ GBM_FN const uint64_t *gbm_rows_words(struct gbm_rows_stream *s)
         __builtin_memcpy(&x[1], &s->element[r], sizeof x[1]);
         x[2] = zero + s->sweep;
         x[3] = zero + s->step;
-        gbm_philox_lanes(x, s->key0, s->key1);
+        gbm_philox_lanes(x, zero + s->key0, zero + s->key1);
         const gbm_lanes early = x[0] << 32 | (x[1] & 0xffffffffu);
         const gbm_lanes late = x[2] << 32 | (x[3] & 0xffffffffu);
         __builtin_memcpy(&s->words[0][r], &early, sizeof early);
