@@ -298,10 +298,9 @@ GBM_FN int gbm_pgas_particles(const real *tuned, int most, int adapting)
     return tuned[1] < most ? (int)tuned[1] : most;
 }
 
-/* As many as this round says. */
-GBM_FN real gbm_pgas_learnt(const struct gbm_pgas *p)
+/* As many as this round, of so many sweeps, says. */
+GBM_FN real gbm_pgas_learnt(const struct gbm_pgas *p, real sweeps)
 {
-    const real sweeps = p->tuned[2];
     gbm_total stayed = 0;
     GBM_TEAM_FOR(t, 0, p->n, p->team)
     if (!p->known(p->context, t) && p->tuned[t * p->between] > stayed)
@@ -323,7 +322,7 @@ GBM_FN void gbm_pgas_learn(const struct gbm_pgas *p)
     const real sweeps = p->tuned[2] + 1, length = p->tuned[3];
     const bool ends = begins || sweeps >= length;
     const real particles =
-        begins || !ends ? (real)p->particles : gbm_pgas_learnt(p);
+        begins || !ends ? (real)p->particles : gbm_pgas_learnt(p, sweeps);
     gbm_team_sync(p->team); /* all have read it */
     GBM_TEAM_FOR(t, 0, ends ? p->n : 0, p->team)
     p->tuned[t * p->between] = 0;
