@@ -128,6 +128,13 @@ static void start_a_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
 }
 GBM_HOST_START(start_a_v)
 
+static void bounds_a_v(const struct state *s, int64_t element, real *lower, real *upper)
+{
+    *lower = 0;
+    *upper = GBM_INF;
+}
+GBM_HOST_BOUNDS(bounds_a_v)
+
 static bool check_a_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     if (a_v_seen() && (*s->a_v < 0))
@@ -202,6 +209,13 @@ static void start_b_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
     *s->b_v = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_b_v)
+
+static void bounds_b_v(const struct state *s, int64_t element, real *lower, real *upper)
+{
+    *lower = 0;
+    *upper = GBM_INF;
+}
+GBM_HOST_BOUNDS(bounds_b_v)
 
 static bool check_b_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -287,6 +301,14 @@ static void start_theta_v(const struct state *s, struct gbm_rng *rng, int64_t el
     theta_v(i_v) = gbm_start(rng, r_v / lambda_v, lower, upper, (real)spread);
 }
 GBM_HOST_START(start_theta_v)
+
+static void bounds_theta_v(const struct state *s, int64_t element, real *lower, real *upper)
+{
+    const int i_v = (int)(element) + 1;
+    *lower = 0;
+    *upper = GBM_INF;
+}
+GBM_HOST_BOUNDS(bounds_theta_v)
 
 static bool check_theta_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -374,6 +396,14 @@ static void start_x_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
         x_v(i_v) = (int)upper;
 }
 GBM_HOST_START(start_x_v)
+
+static void bounds_x_v(const struct state *s, int64_t element, real *lower, real *upper)
+{
+    const int i_v = (int)(element) + 1;
+    *lower = 0;
+    *upper = GBM_INF;
+}
+GBM_HOST_BOUNDS(bounds_x_v)
 
 static bool check_x_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
@@ -812,6 +842,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_a_v_host, .density_kernel = "logdensity_a_v_kernel",
      .start = start_a_v_host,
      .violation = violation_a_v,
+     .bounds = bounds_a_v_host,
      .parents = parents_a_v,
      .simulate = simulate_a_v_host},
     {.variable = 5,
@@ -826,6 +857,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_b_v_host, .density_kernel = "logdensity_b_v_kernel",
      .start = start_b_v_host,
      .violation = violation_b_v,
+     .bounds = bounds_b_v_host,
      .parents = parents_b_v,
      .simulate = simulate_b_v_host},
     {.variable = 2,
@@ -840,6 +872,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_theta_v_host, .density_kernel = "logdensity_theta_v_kernel",
      .start = start_theta_v_host,
      .violation = violation_theta_v,
+     .bounds = bounds_theta_v_host,
      .parents = parents_theta_v,
      .simulate = simulate_theta_v_host,
      .barren = 1},
@@ -855,6 +888,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_x_v_host, .density_kernel = "logdensity_x_v_kernel",
      .start = start_x_v_host,
      .violation = violation_x_v,
+     .bounds = bounds_x_v_host,
      .counts = true,
      .parents = parents_x_v,
      .simulate = simulate_x_v_host,

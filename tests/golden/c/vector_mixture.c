@@ -631,6 +631,14 @@ static void start_z_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
 }
 GBM_HOST_START(start_z_v)
 
+static void bounds_z_v(const struct state *s, int64_t element, real *lower, real *upper)
+{
+    const int i_v = (int)(element) + 1;
+    *lower = 1;
+    *upper = s->pi_v_n1;
+}
+GBM_HOST_BOUNDS(bounds_z_v)
+
 static bool check_z_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     const int i_v = (int)(element) + 1;
@@ -2831,6 +2839,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_z_v_host, .density_kernel = "logdensity_z_v_kernel",
      .start = start_z_v_host,
      .violation = violation_z_v,
+     .bounds = bounds_z_v_host,
      .categories = categories_z_v,
      .parents = parents_z_v,
      .simulate = simulate_z_v_host,

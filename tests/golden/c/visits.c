@@ -322,6 +322,15 @@ static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
 }
 GBM_HOST_START(start_y_v)
 
+static void bounds_y_v(const struct state *s, int64_t element, real *lower, real *upper)
+{
+    const int i_v = s->y_v_loops[(element) * 2 + 0];
+    const int k_v = s->y_v_loops[(element) * 2 + 1];
+    *lower = 0;
+    *upper = GBM_INF;
+}
+GBM_HOST_BOUNDS(bounds_y_v)
+
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     const int i_v = s->y_v_loops[(element) * 2 + 0];
@@ -705,6 +714,7 @@ static const struct gbm_family families[] = {
      .logdensity = logdensity_y_v_host, .density_kernel = "logdensity_y_v_kernel",
      .start = start_y_v_host,
      .violation = violation_y_v,
+     .bounds = bounds_y_v_host,
      .counts = true,
      .parents = parents_y_v,
      .simulate = simulate_y_v_host,

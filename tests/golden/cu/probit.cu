@@ -232,6 +232,14 @@ static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
 }
 GBM_HOST_START(start_y_v)
 
+static void bounds_y_v(const struct state *s, int64_t element, real *lower, real *upper)
+{
+    const int i_v = (int)(element) + 1;
+    *lower = 0;
+    *upper = 1;
+}
+GBM_HOST_BOUNDS(bounds_y_v)
+
 static bool check_y_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
     const int i_v = (int)(element) + 1;
