@@ -131,11 +131,11 @@ COMPILER_SITES = [
     ("sampler/held_scale.c", "k->cells->solved[along] = h->lower[0];", ""),
     # a plate with its scale, with its mean: a slope, a Jacobian, a node that
     # other factors see where it was
-    ("sampler/carried.c", """emit_line(e, "sums[1] += %s;",""",
+    ("sampler/carried_program.c", """emit_line(e, "sums[1] += %s;",""",
      """emit_line(e, "sums[1] -= %s;","""),
-    ("sampler/carried.c", """emit_line(&e, "total += %.17g * t_; /*""",
+    ("sampler/carried_program.c", """emit_line(&e, "total += %.17g * t_; /*""",
      """emit_line(&e, "total -= %.17g * t_; /*"""),
-    ("sampler/carried.c", ": sym_add2(c, e, by_of(c));", ": e;"),
+    ("sampler/carried_readers.c", ": sym_add2(c, e, by_of(c));", ": e;"),
     # terms of a sum that are missing where it stands again
     ("sampler/held_sum.c", """
         if (at < 0)

@@ -1,0 +1,56 @@
+/* carried.h: moves of a plate with a node of its prior. */
+#ifndef GBMC_SAMPLER_CARRIED_H
+#define GBMC_SAMPLER_CARRIED_H
+
+#include "sampler/translation.h"
+
+/* What reads the plate or the node: the instances of a factor, its log density
+ * where they are moved to, by_ along the line, a scale to value_. */
+struct reader {
+    struct part *part;
+    symp linear, quadratic; /* the coefficients of by_ and its square, if that
+                               is all; or NULL */
+    struct reader *next;
+};
+
+struct carried {
+    struct compiler *c;
+    struct model *m;
+    struct family *plate, *node;
+    symp seen; /* the node, or the element of a plate of them, as the plate's
+                  prior reads it: each of its subscripts is a loop there */
+    double
+        power;  /* of the scale in the precision; 0: the node is in the mean */
+    symp prior; /* log density of a cell without what its bounds leave out */
+    symp along; /* how a cell moves with by_, in its own loops */
+    struct part *cells; /* all instances of the plate's prior */
+    struct reader *readers;
+};
+
+static inline const struct carried *carried_of(const struct step *s)
+{
+    return s->own;
+}
+
+/* carried_readers.c */
+symp sampler_carried_node(const struct carried *k);
+symp sampler_carried_cell(const struct carried *k);
+symp sampler_carried_value(
+    struct compiler *c); /* of a scale, where it is moved to */
+/* The power of exp(t) in the scale; 0: of a mean. */
+double sampler_carried_ratio(const struct carried *k);
+/* The dimension of f's variable whose subscript is the loop; -1: none. */
+int sampler_dimension_of(const struct family *f, const struct loop *l);
+/* Whether an expression reads the plate or the node. */
+bool sampler_carried_reads(const struct carried *k, symp e);
+/* The plate's prior, and what reads the plate or the node, as instances of the
+ * node's element. False: something reads them in a way that is not followed,
+ * or nothing reads the plate. */
+bool sampler_find_carried_readers(struct carried *k);
+
+/* carried_program.c */
+void sampler_emit_carried(struct compiler *c, struct text *out, struct step *s);
+/* Whether the line is a quadratic and no more. */
+bool sampler_carried_closed(const struct carried *k);
+
+#endif

@@ -1,0 +1,333 @@
+/* carried_program.c: the functions of a step that moves a plate with a node of
+ * its prior (carried.c, stdlib/kernels/carried.h). */
+#include "sampler/carried.h"
+
+/* ---- its functions ---------------------------------------------------------
+ */
+
+/* What names the node's element, where there are several. */
+static const char *argument(const struct carried *k)
+{
+    return k->node->nloops ? ", long long element" : "";
+}
+
+static const char *element(const struct carried *k)
+{
+    return k->node->nloops ? ", element" : "";
+}
+
+static void open_node(struct emitter *e, const struct carried *k)
+{
+    if (k->node->nloops)
+        emit_decode(e, k->node, "element");
+}
+
+/* The element's loop in the names of the part, where these are others. */
+static void bind(struct emitter *e, const struct part *p)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if (p->solved[i] && p->solved[i]->loop != p->loops[i])
+            emit_loop_as(e, p->loops[i], emit_int(e, p->solved[i]));
+}
+
+static int open_rows(struct emitter *e, const struct part *p)
+{
+    bind(e, p);
+    return emit_open_part(e, p, true);
+}
+
+/* Whether all lanes come to an instance, as its loops are the element's. */
+static bool is_single(const struct part *p)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if (!p->solved[i])
+            return false;
+    return true;
+}
+
+static void emit_held(struct emitter *e, const struct carried *k)
+{
+    symp cell = sampler_carried_cell(k), node = sampler_carried_node(k);
+    emit_line(e, "sums[3] += s->%s_stride == 0 || s->%s_stride == 0;",
+              k->plate->var->cname, k->node->var->cname);
+    emit_line(e, "sums[3] += %s;",
+              emit_expr(e, sym_seen(e->c, node->var, node->nargs, node->args)));
+    if (k->power != 0)
+        emit_line(e, "sums[3] += %s == 0;", emit_expr(e, node));
+    if (k->node->var->barren) /* all are drawn forward */
+        emit_line(e, "sums[3] += !%s;", emit_expr(e, sym_live(e->c, node)));
+    const int depth = e->nloops;
+    const int braces = open_rows(e, k->cells);
+    emit_line(e, "sums[2] += 1;");
+    emit_line(e, "sums[3] += %s;",
+              emit_expr(e, sym_seen(e->c, cell->var, cell->nargs, cell->args)));
+    emit_close(e, braces);
+    e->nloops = depth;
+}
+
+static void emit_quadratic(struct emitter *e, const struct reader *r)
+{
+    const int depth = e->nloops;
+    const bool single = is_single(r->part);
+    bind(e, r->part);
+    const int braces = emit_open_part(e, r->part, !single);
+    if (single)
+        emit_line(e, "if (team->lane == 0) {");
+    emit_line(e, "sums[1] += %s;", emit_expr(e, r->linear));
+    emit_line(e, "sums[0] -= 2 * %s;", emit_in_brackets(e, r->quadratic));
+    emit_close(e, braces);
+    if (single)
+        emit_line(e, "}");
+    e->nloops = depth;
+}
+
+/* line_: the quadratic of by_, how many cells move, and what is data. */
+static void emit_line_of(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN struct gbm_scaling line_%s(const struct state *s, "
+                "const struct gbm_team *team%s)\n{\n",
+                s->name, argument(k));
+    open_node(&e, k);
+    emit_line(&e, "gbm_total sums[4] = {0, 0, 0, 0};");
+    for (const struct reader *r = k->readers; r; r = r->next)
+        if (r->linear)
+            emit_quadratic(&e, r);
+    emit_held(&e, k);
+    emit_line(&e, "gbm_team_sums(team, 4, sums);");
+    emit_line(&e, "const struct gbm_scaling k = {sums[0], sums[1], sums[2], "
+                  "sums[3]};");
+    emit_line(&e, "return k;");
+    text_append(out, "}\n");
+}
+
+static void emit_rows_of(struct emitter *e, const struct part *p)
+{
+    const int depth = e->nloops;
+    bind(e, p);
+    e->team = true;
+    emit_in_place(e, p);
+    e->team = false;
+    e->nloops = depth;
+}
+
+/* carried_: the log density of t. */
+static void emit_density_at(struct compiler *c, struct text *out,
+                            const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "struct line_of_%s {\n    struct gbm_scaling k;\n    const "
+                "struct state *s;\n    const struct gbm_team *team;\n    real "
+                "now;\n%s};\n"
+                "GBM_INLINE real carried_%s(const void *context, real t_)\n"
+                "{\n    const struct line_of_%s *o_ = (const struct line_of_%s "
+                "*)context;\n    const struct state *s = o_->s;\n    const "
+                "struct gbm_team *team = o_->team;\n",
+                s->name, k->node->nloops ? "    long long element;\n" : "",
+                s->name, s->name, s->name);
+    if (k->node->nloops)
+        emit_line(&e, "const long long element = o_->element;");
+    open_node(&e, k);
+    emit_param(&e, "by_", "by_");
+    if (k->power != 0) {
+        emit_line(&e, "const real grown_ = real_exp(t_);");
+        sampler_emit_value(&e, "o_->now", sampler_carried_ratio(k));
+    } else {
+        emit_param(&e, "value_", "value_");
+        emit_line(&e, "const real value_ = o_->now + t_;");
+    }
+    sampler_emit_ends(&e, k->node->factor, sampler_carried_node(k),
+                      sampler_carried_value(c));
+    emit_line(&e, "const real by_ = %s;", k->power != 0 ? "grown_ - 1" : "t_");
+    emit_line(&e, "gbm_total total = by_ * (o_->k.linear - o_->k.square * by_ "
+                  "/ 2);");
+    if (k->power != 0)
+        emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
+                  sampler_carried_ratio(k));
+    for (const struct reader *r = k->readers; r; r = r->next)
+        if (!r->linear)
+            emit_rows_of(&e, r->part);
+    emit_line(&e, "return (real)total;");
+    text_append(out, "}\n\n");
+}
+
+/* move_: all by t. */
+static void emit_move(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    /* then all digits stay, however near to 0 the scale moves */
+    const bool about_zero =
+        k->power != 0 && sym_same(k->along, sampler_carried_cell(k));
+    text_printf(out,
+                "GBM_FN void move_%s(const struct state *s, const struct "
+                "gbm_team *team%s, real t)\n{\n    const real by = %s;\n    "
+                "gbm_team_sync(team);\n",
+                s->name, argument(k),
+                about_zero      ? "real_exp(t)"
+                : k->power != 0 ? "real_exp(t) - 1"
+                                : "t");
+    open_node(&e, k);
+    const int depth = e.nloops, braces = open_rows(&e, k->cells);
+    if (about_zero)
+        emit_line(&e, "%s *= by;", emit_expr(&e, sampler_carried_cell(k)));
+    else
+        emit_line(&e, "%s += by * %s;", emit_expr(&e, sampler_carried_cell(k)),
+                  emit_in_brackets(&e, k->along));
+    emit_close(&e, braces);
+    e.nloops = depth;
+    emit_line(&e, "gbm_team_sync(team);");
+    emit_line(&e, "if (team->lane == 0)");
+    if (k->power != 0)
+        emit_line(&e, "    %s *= real_exp(%.17g * t);",
+                  emit_expr(&e, sampler_carried_node(k)),
+                  sampler_carried_ratio(k));
+    else
+        emit_line(&e, "    %s += t;", emit_expr(&e, sampler_carried_node(k)));
+    emit_line(&e, "gbm_team_sync(team);");
+    text_append(out, "}\n\n");
+}
+
+/* o: the line. */
+static void open_line(struct emitter *e, const struct step *s, const char *team)
+{
+    const struct carried *k = carried_of(s);
+    open_node(e, k);
+    emit_line(e, "const struct line_of_%s o = {line_%s(s, %s%s), s, %s, %s%s};",
+              s->name, s->name, team, element(k), team,
+              emit_expr(e, sampler_carried_node(k)), element(k));
+}
+
+/* Whether the line is a quadratic and no more. */
+bool sampler_carried_closed(const struct carried *k)
+{
+    bool closed =
+        k->power == 0 && !k->node->factor->lower && !k->node->factor->upper;
+    for (const struct reader *r = k->readers; r; r = r->next)
+        closed = closed && r->linear;
+    return closed;
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_line(&e, "real *const tuning = s->%s%s;", s->slots->member,
+              k->node->nloops ? " + GBM_CARRIED_CELLS * element" : "");
+    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, %s))",
+              sampler_carried_closed(k) ? "false" : "true");
+    emit_line(&e, "    return;");
+    open_line(&e, s, "team");
+    emit_line(&e, "if (o.k.held > 0 || !(o.k.count > 0))");
+    emit_line(&e, "    return;");
+    if (sampler_carried_closed(k)) {
+        emit_line(&e, "const real t = gbm_carried_draw(rng, &o.k);");
+    } else {
+        emit_line(&e,
+                  "const real t = gbm_slice_along(rng, %s, -GBM_INF, GBM_INF, "
+                  "carried_%s, &o);",
+                  k->power != 0 ? "1" : "gbm_carried_width(tuning)", s->name);
+    }
+    emit_line(&e, "const bool moves = t != 0 && gbm_is_finite(%s);",
+              k->power != 0 ? "real_exp(t)" : "t");
+    emit_line(&e, "if (moves)");
+    emit_line(&e, "    move_%s(s, team%s, t);", s->name, element(k));
+    emit_line(&e, "if (team->lane == 0)");
+    if (k->power != 0)
+        emit_line(&e,
+                  "    gbm_carried_learn(tuning, adapting, "
+                  "real_log(real_fabs(o.now)), moves ? %.17g * t : 0);",
+                  sampler_carried_ratio(k));
+    else
+        emit_line(&e, "    gbm_carried_learn(tuning, adapting, o.now, moves ? "
+                      "t : 0);");
+    text_append(out, "}\n\n");
+}
+
+/* ---- for the self-check ----------------------------------------------------
+ */
+
+/* tuning_: how many numbers; so many for each element. */
+static void emit_tuning(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct family *f = carried_of(s)->node;
+    struct emitter e = emitter_new(c, out);
+    symp count = sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        count = sym_mul2(c, count,
+                         sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
+    text_printf(out, "static int64_t tuning_%s(const void *state)\n{\n",
+                s->name);
+    if (f->nloops) {
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        emit_line(&e, "return (int64_t)GBM_CARRIED_CELLS * (%s);",
+                  emit_int(&e, count));
+    } else {
+        emit_line(&e, "return GBM_CARRIED_CELLS;");
+    }
+    text_append(out, "}\n");
+}
+
+/* The coordinate is the node; the density that of what moves, not of t: with
+ * the plate's normalisation, without a Jacobian. */
+static void emit_access(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    const char *const t =
+        k->power != 0 ? intern_format(c,
+                                      "const double t = %.17g * log(fabs(*x / "
+                                      "(double)o.now));",
+                                      -k->power / 2)
+                      : "const double t = *x - (double)o.now;";
+    const char *const jacobian =
+        k->power != 0 ? intern_format(c, " - ((double)o.k.count - %.17g) * t",
+                                      2 / k->power)
+                      : "";
+    text_append(out, "#ifndef __CUDACC__\n");
+    for (int i = 0; i < 4; i++) {
+        struct emitter e = emitter_new(c, out);
+        text_printf(out, sampler_access_heads[i], s->name);
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        open_line(&e, s, "&gbm_alone");
+        if (i == 0)
+            emit_line(&e, "return !(o.k.held > 0) && o.k.count > 0;");
+        if (i == 1)
+            emit_line(&e, "*x = (double)o.now;");
+        if (i > 1)
+            emit_line(&e, "%s", t);
+        if (i == 2) {
+            emit_line(&e, "if (isfinite(t))");
+            emit_line(&e, "    move_%s(s, &gbm_alone%s, (real)t);", s->name,
+                      element(k));
+            emit_line(&e,
+                      "%s = (real)*x; /* beyond its support, too, and back */",
+                      emit_expr(&e, sampler_carried_node(k)));
+        }
+        if (i == 3)
+            emit_line(&e, "return (double)carried_%s(&o, (real)t)%s;", s->name,
+                      jacobian);
+        text_append(out, "}\n");
+    }
+    emit_tuning(c, out, s);
+    text_append(out, "#endif\n\n");
+}
+
+void sampler_emit_carried(struct compiler *c, struct text *out, struct step *s)
+{
+    sampler_emit_group_comment(c, out, s, "Moved together");
+    emit_line_of(c, out, s);
+    emit_density_at(c, out, s);
+    emit_move(c, out, s);
+    emit_update(c, out, s);
+    emit_access(c, out, s);
+}
