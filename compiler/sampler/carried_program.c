@@ -195,10 +195,10 @@ static void emit_move(struct compiler *c, struct text *out,
 }
 
 /* o: the line. */
-static void open_line(struct emitter *e, const struct step *s, const char *team)
+static void emit_line_from(struct emitter *e, const struct step *s,
+                           const char *team)
 {
     const struct carried *k = carried_of(s);
-    open_node(e, k);
     emit_line(e, "const struct line_of_%s o = {line_%s(s, %s%s), s, %s, %s%s};",
               s->name, s->name, team, element(k), team,
               emit_expr(e, sampler_carried_node(k)), element(k));
@@ -222,10 +222,18 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_open_update(out, s);
     emit_line(&e, "real *const tuning = s->%s%s;", s->slots->member,
               k->node->nloops ? " + GBM_CARRIED_CELLS * element" : "");
-    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, %s))",
+    open_node(&e, k);
+    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, %s)) {",
               sampler_carried_closed(k) ? "false" : "true");
+    emit_line(&e,
+              k->power != 0
+                  ? "    gbm_carried_pass(tuning, adapting, "
+                    "real_log(real_fabs(%s)), team);"
+                  : "    gbm_carried_pass(tuning, adapting, %s, team);",
+              emit_expr(&e, sampler_carried_node(k)));
     emit_line(&e, "    return;");
-    open_line(&e, s, "team");
+    emit_line(&e, "}");
+    emit_line_from(&e, s, "team");
     emit_line(&e, "if (o.k.held > 0 || !(o.k.count > 0))");
     emit_line(&e, "    return;");
     if (sampler_carried_closed(k)) {
@@ -298,7 +306,8 @@ static void emit_access(struct compiler *c, struct text *out,
         struct emitter e = emitter_new(c, out);
         text_printf(out, sampler_access_heads[i], s->name);
         emit_line(&e, "const struct state *s = (const struct state *)state;");
-        open_line(&e, s, "&gbm_alone");
+        open_node(&e, k);
+        emit_line_from(&e, s, "&gbm_alone");
         if (i == 0)
             emit_line(&e, "return !(o.k.held > 0) && o.k.count > 0;");
         if (i == 1)

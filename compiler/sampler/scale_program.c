@@ -77,9 +77,14 @@ static void emit_opposite_update(struct compiler *c, struct text *out,
     e.indent++;
     emit_line(&e, "real *const tuning = s->%s + node * GBM_CARRIED_CELLS;",
               scaling_of(s)->tuning->member);
-    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, true))");
-    emit_line(&e, "    continue;");
     emit_node(&e, s, "node");
+    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, true)) {");
+    emit_line(&e,
+              "    gbm_carried_pass(tuning, adapting, "
+              "real_log(real_fabs(%s)), team);",
+              emit_expr(&e, node_cell(c, s)));
+    emit_line(&e, "    continue;");
+    emit_line(&e, "}");
     emit_line(&e,
               "const struct opposite_%s o = {line_%s(s, team, 0, node), s, %s, "
               "node};",

@@ -4,7 +4,9 @@
  * the move hardly leaves its place, and the own draw is as good alone. A move
  * by a slice, which looks at the rows several times, must also have something
  * to mend: neighbouring draws of the node, were it drawn by its own law alone,
- * would be correlated. What is decided then stays, so the chain is one. */
+ * would be correlated. While that is learnt, a move that does not seem to pay
+ * is tried in a few sweeps alone. What is decided then stays: the chain is one.
+ */
 #ifndef GBM_CARRIED_H
 #define GBM_CARRIED_H
 
@@ -13,16 +15,18 @@
 #include "slice.h"
 
 enum {
-    GBM_CARRIED_LAST,  /* the node, or its logarithm, after the last move */
-    GBM_CARRIED_OWN,   /* squares of its own steps since, of late */
+    GBM_CARRIED_LAST,  /* the node, or its logarithm, as the step left it */
+    GBM_CARRIED_OWN,   /* mean square of its own steps since, of late */
     GBM_CARRIED_MOVED, /* and of those by moves */
     GBM_CARRIED_MEAN,  /* of the node, of late */
     GBM_CARRIED_VAR,   /* and its variance */
     GBM_CARRIED_CELLS
 };
-#define GBM_CARRIED_KEEPS REAL_C(0.98) /* of the sums at a sweep */
-#define GBM_CARRIED_LEAST REAL_C(0.5)  /* of the own steps' squares */
-#define GBM_CARRIED_SLOW REAL_C(0.5)   /* correlation of neighbouring draws */
+#define GBM_CARRIED_LATE 100          /* sweeps that are of late */
+#define GBM_CARRIED_FIRST 50          /* sweeps that move whatever is learnt */
+#define GBM_CARRIED_EVERY 16          /* behind them one in so many does so */
+#define GBM_CARRIED_LEAST REAL_C(0.5) /* of the own steps' squares */
+#define GBM_CARRIED_SLOW REAL_C(0.5)  /* correlation of neighbouring draws */
 
 /* adapting: the sweep of warm-up from 1 on, or 0. A step of the own draw has
  * the mean square 2 * variance * (1 - correlation). */
@@ -30,33 +34,62 @@ GBM_FN bool gbm_carried_pays(const real *tuning, int adapting, bool by_slice)
 {
     const real own = tuning[GBM_CARRIED_OWN],
                fast = 2 * (1 - GBM_CARRIED_SLOW) * tuning[GBM_CARRIED_VAR];
-    return adapting || !(tuning[GBM_CARRIED_MOVED] < GBM_CARRIED_LEAST * own ||
-                         (by_slice && (1 - GBM_CARRIED_KEEPS) * own > fast));
+    if (adapting && (adapting <= GBM_CARRIED_FIRST || adapting == GBM_ALONE ||
+                     adapting % GBM_CARRIED_EVERY == 0))
+        return true;
+    return !(tuning[GBM_CARRIED_MOVED] < GBM_CARRIED_LEAST * own ||
+             (by_slice && own > fast));
 }
 
-/* The node was `before` and has moved by that. */
-GBM_FN void gbm_carried_learn(real *tuning, int adapting, real before, real by)
+/* What a sweep weighs in the means. */
+GBM_FN real gbm_carried_share(int adapting)
 {
-    if (!adapting || adapting == GBM_ALONE || !gbm_is_finite(before + by))
+    return 1 /
+           (real)(adapting < GBM_CARRIED_LATE ? adapting : GBM_CARRIED_LATE);
+}
+
+/* The node's own draw has left it at `now`. */
+GBM_FN void gbm_carried_see(real *tuning, int adapting, real now)
+{
+    if (!adapting || adapting == GBM_ALONE || !gbm_is_finite(now))
         return;
-    const real own = before - tuning[GBM_CARRIED_LAST];
-    const bool first = adapting == 1;
-    tuning[GBM_CARRIED_OWN] =
-        first ? 0 : GBM_CARRIED_KEEPS * tuning[GBM_CARRIED_OWN] + own * own;
-    tuning[GBM_CARRIED_MOVED] =
-        first ? 0 : GBM_CARRIED_KEEPS * tuning[GBM_CARRIED_MOVED] + by * by;
-    tuning[GBM_CARRIED_LAST] = before + by;
-    const real off = first ? 0 : before + by - tuning[GBM_CARRIED_MEAN],
-               share = (1 - GBM_CARRIED_KEEPS) * off;
-    tuning[GBM_CARRIED_MEAN] = before + by - off + share;
-    tuning[GBM_CARRIED_VAR] =
-        first ? 0 : GBM_CARRIED_KEEPS * (tuning[GBM_CARRIED_VAR] + off * share);
+    const real share = gbm_carried_share(adapting),
+               own = adapting == 1 ? 0 : now - tuning[GBM_CARRIED_LAST],
+               off = now - tuning[GBM_CARRIED_MEAN];
+    tuning[GBM_CARRIED_OWN] += share * (own * own - tuning[GBM_CARRIED_OWN]);
+    tuning[GBM_CARRIED_LAST] = now;
+    tuning[GBM_CARRIED_MEAN] += share * off;
+    tuning[GBM_CARRIED_VAR] +=
+        share * ((1 - share) * off * off - tuning[GBM_CARRIED_VAR]);
+}
+
+/* And no move is tried in this sweep. */
+GBM_FN void gbm_carried_pass(real *tuning, int adapting, real now,
+                             const struct gbm_team *team)
+{
+    if (!adapting)
+        return;
+    gbm_team_sync(team); /* all have read what is learnt */
+    if (team->lane == 0)
+        gbm_carried_see(tuning, adapting, now);
+}
+
+/* Then a move by so much was tried. */
+GBM_FN void gbm_carried_learn(real *tuning, int adapting, real now, real by)
+{
+    gbm_carried_see(tuning, adapting, now);
+    if (!adapting || adapting == GBM_ALONE || !gbm_is_finite(now + by))
+        return;
+    const real square = adapting == 1 ? 0 : by * by;
+    tuning[GBM_CARRIED_MOVED] +=
+        gbm_carried_share(adapting) * (square - tuning[GBM_CARRIED_MOVED]);
+    tuning[GBM_CARRIED_LAST] = now + by;
 }
 
 /* Of a slice for a node in the mean: as wide as the moves of late. */
 GBM_FN real gbm_carried_width(const real *tuning)
 {
-    const real square = (1 - GBM_CARRIED_KEEPS) * tuning[GBM_CARRIED_MOVED];
+    const real square = tuning[GBM_CARRIED_MOVED];
     return square > 0 && gbm_is_finite(square) ? 3 * real_sqrt(square) : 1;
 }
 
