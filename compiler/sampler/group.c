@@ -82,6 +82,56 @@ struct step *sampler_merge_group(struct compiler *c, struct model *m,
     return s;
 }
 
+/* Whether e changes where members of s move; s may have but its own family. */
+static bool moves_with(const struct step *s, symp e)
+{
+    return s->block.n ? group_depends(s, e)
+                      : model_reads(s->model, e, s->family->var);
+}
+
+static symp keep_moving(struct compiler *c, const struct step *s, symp e);
+
+/* A product of what stays and one sum, as the sum of what of that moves. */
+static symp multiply_out(struct compiler *c, const struct step *s, symp e)
+{
+    symp sum = NULL, rest = sym_num(c, 1), kept = sym_num(c, 0);
+    for (int i = 0; i < e->nargs; i++) {
+        symp x = e->args[i];
+        if (!moves_with(s, x))
+            rest = sym_mul2(c, rest, x);
+        else if (x->kind == SYM_ADD && !sum)
+            sum = x;
+        else
+            return e;
+    }
+    for (int i = 0; sum && i < sum->nargs; i++)
+        if (moves_with(s, sum->args[i]))
+            kept = sym_add2(c, kept,
+                            keep_moving(c, s, sym_mul2(c, rest, sum->args[i])));
+    return sum ? kept : e;
+}
+
+/* A log density without the terms that no move changes. */
+static symp keep_moving(struct compiler *c, const struct step *s, symp e)
+{
+    symp kept = sym_num(c, 0);
+    if (e->kind == SYM_MUL)
+        return multiply_out(c, s, e);
+    if (e->kind != SYM_ADD)
+        return e;
+    for (int i = 0; i < e->nargs; i++)
+        if (moves_with(s, e->args[i]))
+            kept = sym_add2(c, kept, keep_moving(c, s, e->args[i]));
+    return kept;
+}
+
+void sampler_keep_moving(struct compiler *c, struct step *s)
+{
+    for (struct part *p = s->parts; p; p = p->next)
+        if (p->opaque && p->logp)
+            p->logp = keep_moving(c, s, p->logp);
+}
+
 struct part *sampler_all_instances(struct compiler *c, struct factor *g)
 {
     struct part *p = NEW(c, struct part);
@@ -346,6 +396,7 @@ struct step *sampler_take_group(struct compiler *c, struct model *m,
     for (struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced && group_mentions(c, s, g))
             sampler_push_part(&s->parts, sampler_all_instances(c, g));
+    sampler_keep_moving(c, s);
     return s;
 }
 

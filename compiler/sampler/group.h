@@ -21,6 +21,8 @@ struct step *sampler_merge_group(struct compiler *c, struct model *m,
                                  struct step *const *steps, int n);
 /* A factor with all its instances; appended to a list. */
 struct part *sampler_all_instances(struct compiler *c, struct factor *g);
+/* Leaves out of its parts' densities what no move of s changes. */
+void sampler_keep_moving(struct compiler *c, struct step *s);
 void sampler_push_part(struct part **list, struct part *p);
 
 /* pair_terms.c: the parts of a step of vectors, where one cell gives to

@@ -176,6 +176,7 @@ static struct step *normal_group(struct compiler *c, struct model *m,
         if (!g->replaced && !prior && group_mentions(c, s, g))
             sampler_push_part(&s->parts, sampler_all_instances(c, g));
     }
+    sampler_keep_moving(c, s);
     return s;
 }
 
@@ -245,6 +246,7 @@ bool normal_vector(struct compiler *c, struct step *s)
     s->law.family = NULL;
     for (struct part *p = s->parts; p; p = p->next)
         p->opaque = true;
+    sampler_keep_moving(c, s);
     return true;
 }
 
