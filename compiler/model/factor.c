@@ -112,15 +112,7 @@ symp family_expression(struct compiler *c, const struct family *f,
 
 static symp cdf_at(struct compiler *c, const struct family *f, symp at)
 {
-    const struct expr *cdf = entry_value(f->distribution, "cdf");
-    if (!cdf) {
-        error_at(c, f->span,
-                 "not supported yet: truncation of %s, whose library entry "
-                 "states no cdf",
-                 f->distribution->name);
-        return sym_num(c, 1);
-    }
-    symp e = clause_of_family(c, f, cdf);
+    symp e = clause_of_family(c, f, entry_value(f->distribution, "cdf"));
     return e ? sym_replace(c, e, family_lhs(c, f, 0, NULL), at) : at;
 }
 
@@ -136,6 +128,23 @@ static symp log_tail_at(struct compiler *c, const struct family *f, symp at,
         return sym_replace(c, e, family_lhs(c, f, 0, NULL), at);
     e = cdf_at(c, f, at);
     return sym_log(c, upper ? sym_sub(c, sym_num(c, 1), e) : e);
+}
+
+/* Does the library say how likely the family's distribution is between its
+ * bounds? If not, that is an error. */
+static bool has_truncated_mass(struct compiler *c, const struct family *f)
+{
+    const struct entry *d = f->distribution;
+    if (entry_value(d, "cdf") ||
+        (f->trunc_lower && f->trunc_upper ? entry_value(d, "log_mass")
+         : f->trunc_lower                 ? entry_value(d, "log_survival")
+                                          : entry_value(d, "log_cdf")))
+        return true;
+    error_at(c, f->span,
+             "not supported yet: truncation of %s, whose library entry states "
+             "no cdf",
+             d->name);
+    return false;
 }
 
 struct between_context {
@@ -316,7 +325,7 @@ struct factor *family_factor(struct compiler *c, struct model *m,
         factor->upper = upper && !is_infinite(upper) ? upper : NULL;
     }
     if (f->truncated) {
-        if (!f->censored)
+        if (!f->censored && has_truncated_mass(c, f))
             logp = sym_sub(c, logp, log_truncated_mass(c, f, factor->integer));
         factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
         factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
