@@ -251,7 +251,7 @@ static void yyerror(const struct span *span, struct parser *p,
 %type <expr> expression variable sum
 %type <exprs> arguments call_arguments indices dims targets
 %type <expr> index argument
-%type <stmt> statement relation for
+%type <stmt> statement relation loop for
 %type <stmts> statements block code
 %type <bounds> bounds
 %type <label> name
@@ -328,12 +328,19 @@ statements:
 
 statement:
     relation
-  | for block               { $$ = $for; $$->body = $block.first; }
+  | loop
   | skipped                 { $$ = NULL; }
   | skipped block           { $$ = $block.first; }
   ;
 
 skipped: error RESYNC       { yyerrok; };
+
+/* Around a single statement braces may be left out, as in NIMBLE. */
+loop:
+    for block               { $$ = $for; $$->body = $block.first; }
+  | for relation            { $$ = $for; $$->body = $relation; }
+  | for loop                { $$ = $for; $$->body = $2; }
+  ;
 
 for: FOR '(' name IN expression ')'
                             { $$ = build_loop(p, $name, $expression, @$); };

@@ -58,7 +58,9 @@ module.exports = grammar({
 
     // Statements.
     block: ($) => seq('{', repeat(choice($.for, $.stochastic, $.deterministic, ';')), '}'),
-    for: ($) => seq('for', '(', field('index', $.identifier), 'in', field('over', $.expression), ')', $.block),
+    for: ($) =>
+      seq('for', '(', field('index', $.identifier), 'in', field('over', $.expression), ')',
+          choice($.block, $.for, $.stochastic, $.deterministic)),
     stochastic: ($) =>
       seq(field('left', $._left), '~',
           field('right', choice(seq($.expression, optional($.truncation)), $.truncated))),
