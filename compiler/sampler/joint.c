@@ -12,7 +12,7 @@
  *     the coefficients b[g[i],k] of a group, or cells x[row[m],col[m]], or
  *   - elements of a plate, or more scalars than a small block has, meet in a
  *     vector node's density (joint_forms.c), or
- *   - vectors of one plate meet, or
+ *   - vectors of one plate meet, or have a mean that is drawn, or
  *   - members of different plates meet, one of them a plate whose elements do
  *     not all meet each other.
  * Families of one plate that meet element by element are independent small
@@ -23,6 +23,8 @@
  * A vector node whose prior is normal is a plate whose prior ties its elements
  * (joint_vector.c). */
 #include "sampler/joint.h"
+
+enum { MOST_BESIDE_MEAN = 16 }; /* components of a vector */
 
 /* A vector node with the rest of a normal prior: parts, no other step. */
 static bool vector_candidate(const struct step *s)
@@ -141,7 +143,7 @@ static bool worth_curved(struct step *const *group, int n)
             (group[0]->order.sequential || group[0]->order.conflicts));
 }
 
-static bool worth(struct compiler *c, struct step *const *group, int n)
+static bool worth_meeting(struct compiler *c, struct step *const *group, int n)
 {
     bool plates = false, same = true;
     for (int i = 0; i < n; i++) {
@@ -156,6 +158,33 @@ static bool worth(struct compiler *c, struct step *const *group, int n)
     }
     const bool many = n > MOST_IN_BLOCK && in_vectors(group[0]);
     return (n > 1 && plates && !same) || many;
+}
+
+/* Vectors of a plate with a normal prior whose mean is drawn, too: in turn both
+ * move in small steps where the data say little of each vector. A long one
+ * costs more beside its mean than alone. */
+static bool have_mean(struct compiler *c, const struct model *m,
+                      const struct step *s)
+{
+    double length;
+    if (s->family->nslices != 1 || !s->family->nloops ||
+        (sym_difference(c, family_extent(c, s->family, 0), sym_num(c, 0),
+                        &length) &&
+         length > MOST_BESIDE_MEAN))
+        return false;
+    for (const struct step *t = m->steps; t; t = t->next)
+        if (t != s && candidate(t) && in_prior(t, s))
+            return true;
+    return false;
+}
+
+static bool worth(struct compiler *c, const struct model *m,
+                  struct step *const *group, int n)
+{
+    bool mean = false;
+    for (int i = 0; i < n; i++)
+        mean = mean || have_mean(c, m, group[i]);
+    return mean || worth_meeting(c, group, n);
 }
 
 /* Adds s to the group if the block stays one, and normal unless it may be
@@ -275,12 +304,14 @@ static int find_members(struct compiler *c, struct model *m,
         for (int i = 0; i < ngroup; i++)
             if (is_plate(group[i]) == (pass == 0))
                 try_member(c, m, members, &n, group[i], true, long_sums);
-    if (n == 0 || (curved ? !worth_curved(members, n) : !worth(c, members, n)))
+    if (n == 0 ||
+        (curved ? !worth_curved(members, n) : !worth(c, m, members, n)))
         return 0;
     if (!curved)
         add_linear(c, m, members, &n, long_sums);
     add_hyper_means(c, m, members, &n, long_sums);
-    return n;
+    const bool alone = n == 1 && !worth_meeting(c, members, n);
+    return alone && !curved ? 0 : n; /* without a mean that it could take */
 }
 
 /* Coefficients of a plate that a sum of unknown length runs through,
@@ -337,7 +368,7 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     struct step *group[MAX_MEMBERS], *members[MAX_MEMBERS], *apart[MAX_MEMBERS];
     int ngroup = find_group(c, m, seed, curved, group, MAX_MEMBERS),
         napart = -1;
-    if (curved ? !worth_curved(group, ngroup) : !worth(c, group, ngroup))
+    if (curved ? !worth_curved(group, ngroup) : !worth(c, m, group, ngroup))
         return;
     struct step *block = NULL;
     int n = 0;
@@ -389,16 +420,19 @@ static bool is_mean_of_vectors(const struct model *m, const struct step *s)
 
 void sampler_form_joint_blocks(struct compiler *c, struct model *m)
 {
-    enum { PLATES, SCALARS, MEANS, PASSES };
-    for (int curved = 0; curved < 2; curved++)
-        for (int pass = PLATES; pass < PASSES; pass++)
-            for (struct step *s = m->steps; s; s = s->next) {
-                if (!(curved ? curved_candidate(c, s) : candidate(s)))
-                    continue;
-                const int own = is_mean_of_vectors(m, s) ? MEANS
-                                : is_plate(s)            ? PLATES
-                                                         : SCALARS;
-                if (own == pass)
-                    form_from(c, m, s, curved);
-            }
+    enum { PLATES, SCALARS, MEANS };
+    static const int order[][2] = {{0, PLATES},  {0, SCALARS}, {1, PLATES},
+                                   {1, SCALARS}, {0, MEANS},   {1, MEANS}};
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+        const bool curved = order[i][0];
+        for (struct step *s = m->steps; s; s = s->next) {
+            if (!(curved ? curved_candidate(c, s) : candidate(s)))
+                continue;
+            const int own = is_mean_of_vectors(m, s) ? MEANS
+                            : is_plate(s)            ? PLATES
+                                                     : SCALARS;
+            if (own == order[i][1])
+                form_from(c, m, s, curved);
+        }
+    }
 }
