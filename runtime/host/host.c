@@ -60,7 +60,8 @@ static void add_call(struct host *h, const struct gbm_step *step,
 {
     struct call *call =
         step->leaf ? &h->leaf[h->nleaf++] : &h->sweep[h->nsweep++];
-    bool alone = plan->sequential || step->kind == GBM_STEP_INDEX;
+    const bool one = step->kind == GBM_STEP_MAP && last - first < 2;
+    const bool alone = plan->sequential || step->kind == GBM_STEP_INDEX || one;
     double cost = 8;
     if (step->cost)
         cost += (double)step->cost(h->states);
