@@ -134,7 +134,7 @@ static void add_compiler(struct compiler *c, struct command *k, size_t length,
     const char *fixed[] = {"-std=gnu11",
                            intern_format(c, "-O%s", level_of(c, length, part)),
                            intern_format(c, "-DGBM_PART=%d", part),
-                           "-g1",
+                           c->options.save_temps ? "-g1" : "-g0",
                            "-fno-math-errno",
                            "-fno-trapping-math",
                            "-fexpensive-optimizations",
@@ -157,6 +157,9 @@ static void add_libraries(struct compiler *c, struct command *k,
 {
     /* not -Wl: a comma in the folder's name would end it */
     const char *search[] = {"-Xlinker", "-rpath", "-Xlinker", libraries};
+    /* what debuggers read is most of libgbm.a: half of the time of linking */
+    if (!c->options.save_temps)
+        add(k, "-Wl,--strip-debug");
     add(k, intern_format(c, "%s/libgbm.a", libraries));
     add_all(k, read_words(c, intern_format(c, "%s/link_flags", libraries)));
     for (size_t i = 0; i < sizeof search / sizeof *search; i++)

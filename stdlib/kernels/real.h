@@ -12,6 +12,7 @@
  *             inlines; called on the device
  * GBM_FN_SHARED  one that many places of a program use: called on the device
  *             where GBM_COMPACT says so, else inlined
+ * GBM_FN_CALLED  the same, of integers alone: called on the host, too
  * GBM_INLINE  must be inlined: it takes a function pointer that the compiler is
  *             to see through
  *
@@ -27,6 +28,7 @@
 #define GBM_FN_BIG static __device__ __noinline__
 #define GBM_FN_ROWS GBM_FN_BIG
 #define GBM_FN_ONCE GBM_FN
+#define GBM_FN_CALLED GBM_FN_SHARED
 #define GBM_INLINE static __device__ __forceinline__
 #ifdef GBM_COMPACT
 #define GBM_FN_SHARED GBM_FN_BIG
@@ -61,6 +63,7 @@ GBM_IN_VECTORS double tanh(double);
 #define GBM_FN_ROWS GBM_INLINE
 #define GBM_FN_SHARED GBM_FN
 #define GBM_FN_ONCE static __attribute__((unused, noinline))
+#define GBM_FN_CALLED static __attribute__((unused, noinline, const))
 #endif
 
 #if defined(__CUDACC_RTC__)

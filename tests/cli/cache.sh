@@ -78,8 +78,12 @@ compiles '--no-cache' --no-cache pump.gbm
 GBM_CACHE=off compiles 'GBM_CACHE=off' pump.gbm
 compiles '--save-temps' --save-temps pump.gbm
 exists x.c
+# which alone keeps what debuggers read: of libgbm.a it is most
+debugged() { readelf -S x | grep -q '\.debug_'; }
+debugged || fail "--save-temps: nothing for a debugger"
 rm -r cache
 compiles '--no-cache' --no-cache pump.gbm
+debugged && fail "a sampler has what debuggers read"
 absent cache
 
 # damage
