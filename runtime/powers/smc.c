@@ -406,6 +406,24 @@ static bool can_be_away(struct rt_chains *r, const struct smc *t)
            t->turns.count == 1 && !(wanted && strcmp(wanted, "host") == 0);
 }
 
+/* Log likelihoods of draws of the prior, by the device if it tells them: its
+ * densities have the chain's power, which is 0 as yet. */
+static enum gbm_status find_first_logliks(struct rt_chains *r, struct smc *t)
+{
+    double *power = rt_powers(&r->in);
+    const bool told = t->turns.count == 1 && rt_device_tells(r->rt, &r->in);
+    for (int c = 0; c < r->in.nchains && told; c++) {
+        t->before[c] = power[c];
+        power[c] = 1;
+    }
+    if (told && r->rt->device->put(r->rt) != GBM_OK)
+        return r->rt->status;
+    const enum gbm_status status = find_logliks(r, t, told);
+    for (int c = 0; c < r->in.nchains && told; c++)
+        power[c] = t->before[c];
+    return status;
+}
+
 static enum gbm_status begin(struct rt_chains *r, struct smc *t)
 {
 #pragma omp parallel for num_threads(r->rt->threads) schedule(static)
@@ -418,7 +436,7 @@ static enum gbm_status begin(struct rt_chains *r, struct smc *t)
     if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
         return r->rt->status;
     t->begun = true;
-    if (find_logliks(r, t, false) != GBM_OK)
+    if (find_first_logliks(r, t) != GBM_OK)
         return r->rt->status;
     return t->away ? r->rt->device->put(r->rt) : GBM_OK;
 }

@@ -110,3 +110,9 @@ rm ran
 GBM_FAKE_KERNELS=ran status 0 ./m --data m.R --quiet --method smc \
     --device cuda --no-check --particles 40 --chains 2
 grep -q '^particles_copy ' ran || fail "the host has the particles: $(cat ran)"
+
+# Log likelihoods of the first draws are the device's, too: one time more than
+# sweeps from which all learn.
+times() { sed -n "s/^$1 //p" ran; }
+[ "$(times logdensity_y_v_kernel)" = $(($(times particles_average) + 1)) ] ||
+    fail "the host evaluates densities: $(cat ran)"
