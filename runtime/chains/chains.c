@@ -49,6 +49,19 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
     return m->advance ? m->advance(r, b) : r->rt->device->run(r->rt, b);
 }
 
+/* The same of one of the first sweeps of all, at the pace of a start. */
+static bool is_eased(const struct rt_chains *r)
+{
+    return r->sweep < (uint32_t)r->ease.sweeps;
+}
+
+static enum gbm_status ease(struct rt_chains *r, const struct rt_block *b)
+{
+    rt_ease_begin(&r->ease);
+    return advance(r, b) == GBM_OK ? rt_ease_end(&r->ease, r->rt)
+                                   : r->rt->status;
+}
+
 static void complete_draw(void *context, int chain, int64_t k)
 {
     struct rt_chains *r = context;
@@ -80,6 +93,8 @@ static enum gbm_status run_block(struct rt_chains *r,
     struct rt *rt = r->rt;
     struct rt_block one = *block;
     const bool own = rt->options.method->advance != NULL;
+    if (block->adapting && is_eased(r))
+        return ease(r, block);
     if (block->adapting ||
         (r->pointwise.count == 0 && (own || !r->relabelling)))
         return advance(r, block);
@@ -118,7 +133,7 @@ static int64_t run_blocks(struct rt_chains *r, bool adapting, int64_t done,
         if (sweeps > total - done)
             sweeps = total - done;
         if (adapting)
-            sweeps = rt_relabelling_block(r, sweeps);
+            sweeps = is_eased(r) ? 1 : rt_relabelling_block(r, sweeps);
         struct rt_block b = {.seed = rt->options.seed,
                              .first = r->sweep,
                              .sweeps = (int)sweeps,
@@ -329,6 +344,7 @@ int rt_run_chains(struct rt *rt)
     rt_pointwise_free(&r.pointwise, &r.in);
     rt_relabelling_free(&r);
     rt_arrival_free(&r.arrival);
+    rt_ease_free(&r.ease);
     gbm_draws_free(&r.draws);
     if (r.loaded)
         rt_instance_free(&r.in);

@@ -25,6 +25,7 @@ struct rt_chains {
     struct rt_progress progress;
     struct rt_watch watch;
     struct rt_arrival arrival;
+    struct rt_ease ease;
     struct rt_checkpoint checkpoint;
     struct rt_resume resume;
     struct rt_pointwise pointwise;

@@ -161,6 +161,7 @@ enum gbm_status rt_chains_prepare_state(struct rt_chains *r)
     if (saved && r->in.has_moments)
         r->moments = rt_moments_create(&r->in);
     if (!rt_arrival_create(&r->arrival, rt, &r->in) ||
+        !rt_ease_create(&r->ease, rt, &r->in) ||
         (saved && r->in.has_moments && !r->moments))
         return rt_fail(rt, GBM_FAILURE, "no memory");
     if (saved)

@@ -25,6 +25,7 @@ struct pilot {
     char *states;
     double *mean, *variance; /* [chains] of the best so far */
     void **kept;             /* [nvariables] per-chain values of the best */
+    struct rt_ease ease;
 };
 
 static size_t cell_size(const struct rt_instance *in, int v)
@@ -46,20 +47,35 @@ static void copy_chain(const struct pilot *p, int chain, bool back)
     }
 }
 
+/* So many sweeps from `first` on, at the pace of a start. */
+static bool sweep(struct pilot *p, uint64_t seed, int first, int sweeps)
+{
+    const bool eased = p->ease.sweeps > 0;
+    struct rt_block block = {.seed = seed,
+                             .first = (uint32_t)first,
+                             .sweeps = eased ? 1 : sweeps,
+                             .adapting = true};
+    for (int k = 0; k < sweeps; k += block.sweeps, block.first++) {
+        if (eased)
+            rt_ease_begin(&p->ease);
+        if (p->rt->device->run(p->rt, &block) != GBM_OK ||
+            (eased && rt_ease_end(&p->ease, p->rt) != GBM_OK))
+            return false;
+    }
+    return true;
+}
+
 /* Sweeps all chains; mean and variance of the scores at the end (arrival.c). */
-static bool sweep_from_here(const struct pilot *p, uint64_t seed, double *mean,
+static bool sweep_from_here(struct pilot *p, uint64_t seed, double *mean,
                             double *variance)
 {
     int chains = p->in->nchains;
-    struct rt_block block = {.seed = seed, .sweeps = SETTLE, .adapting = true};
-    if (p->rt->device->run(p->rt, &block) != GBM_OK)
+    if (!sweep(p, seed, 0, SETTLE))
         return false;
     memset(mean, 0, (size_t)chains * sizeof *mean);
     memset(variance, 0, (size_t)chains * sizeof *variance);
-    block.first = SETTLE;
-    block.sweeps = BETWEEN;
-    for (int k = 1; k <= COMPARE; k++, block.first += BETWEEN) {
-        if (p->rt->device->run(p->rt, &block) != GBM_OK)
+    for (int k = 1; k <= COMPARE; k++) {
+        if (!sweep(p, seed, SETTLE + (k - 1) * BETWEEN, BETWEEN))
             return false;
         for (int c = 0; c < chains; c++) {
             double score =
@@ -81,8 +97,7 @@ static bool start_again(const struct pilot *p, uint64_t seed)
     return s == GBM_OK;
 }
 
-static void compare_starts(const struct pilot *p, double *mean,
-                           double *variance)
+static void compare_starts(struct pilot *p, double *mean, double *variance)
 {
     uint64_t seed = p->rt->options.seed;
     for (int k = 0; k < STARTS; k++, seed += UINT64_C(0x9E3779B97F4A7C15)) {
@@ -157,7 +172,7 @@ void rt_pilot(struct rt *rt, struct rt_instance *in)
     int64_t jitters = rt->jitters;
     int threads = rt->threads;
     bool wanted = rt->options.ninit == 0 && rt->options.starts == RT_DISPERSED;
-    if (wanted && prepare(&p)) {
+    if (wanted && prepare(&p) && rt_ease_create(&p.ease, rt, in)) {
         rt->device = &rt_host;
         rt->device_data = NULL;
         rt->threads = 1; /* too little to wake others for */
@@ -176,6 +191,7 @@ void rt_pilot(struct rt *rt, struct rt_instance *in)
     }
     for (int v = 0; p.kept && v < in->model->nvariables; v++)
         free(p.kept[v]);
+    rt_ease_free(&p.ease);
     free(p.kept);
     free(p.mean);
     free(p.states);

@@ -30,6 +30,27 @@ enum gbm_status rt_arrival_look(struct rt_arrival *arrival, struct rt *rt,
                                 struct rt_instance *in, int64_t sweep,
                                 FILE *notes);
 
+/* ease.c. The first sweeps of warm-up, in which what has a near-improper prior
+ * moves by little at a time. */
+struct rt_ease {
+    const struct rt_instance *in;
+    int sweeps;   /* so many; 0: there is nothing to hold */
+    char *states; /* of all chains */
+    int64_t n;
+    struct rt_ease_item {
+        int family, variable;
+        int64_t element, cell;
+    } * items;              /* [n] */
+    double *before, *drawn; /* [chains][n] */
+};
+/* After the chains have started. False if there is no memory. */
+bool rt_ease_create(struct rt_ease *ease, const struct rt *rt,
+                    const struct rt_instance *in);
+void rt_ease_free(struct rt_ease *ease);
+/* Before and after each of the sweeps. */
+void rt_ease_begin(struct rt_ease *ease);
+enum gbm_status rt_ease_end(struct rt_ease *ease, struct rt *rt);
+
 /* Terms of a chain's log density. */
 int64_t rt_terms(const struct rt_instance *in);
 /* Whether the log densities of all chains, which the host evaluates, cost no
@@ -41,6 +62,10 @@ double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
                 int chain);
 
 /* ---- volume.c ---- */
+
+/* What is that far from a typical value on the scale on which it is unbounded
+ * is a draw from a vague prior. */
+#define RT_FAR 10.
 
 /* What is added to an element's log density to have that of its latent cells on
  * the scale on which they are unbounded. */

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define FAR 10. /* from a typical value, on that scale */
 #define WIDE 3. /* spread of what starts instead */
 
 static double log_of(double distance) { return log(fmax(distance, DBL_MIN)); }
@@ -93,6 +92,6 @@ void rt_start_draw(struct rt_starter *s, const struct gbm_family *fam,
     fam->start(s->state, rng, e, 0);
     const double typical = number_of(s, fam, cell, e);
     fam->simulate(s->state, rng, e);
-    if (fabs(number_of(s, fam, cell, e) - typical) > FAR)
+    if (fabs(number_of(s, fam, cell, e) - typical) > RT_FAR)
         fam->start(s->state, rng, e, WIDE);
 }

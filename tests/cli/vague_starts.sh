@@ -66,3 +66,63 @@ E
 )
 status 0 "$GBMC" frontier.gbm -o frontier
 arrive 3 ./frontier frontier.json $exact
+
+# ---- a slope that says nothing until its midpoint is near: JAGS, 120,000 draws
+
+python3 - <<'E'
+import json, math
+def write(name, data):
+    with open(name, "w") as f:
+        json.dump(data, f)
+u = [3.4 * (((37 * i + 11) % 41 + 0.5) / 41 - 0.5) for i in range(40)]
+x = [200 + 0.25 * i for i in range(40)]
+y = [10 / (1 + math.exp(-1.5 * (x[i] - 205))) + u[i] for i in range(40)]
+write("slope.json", {"N": 40, "x": x, "y": y})
+y = [3 + 6 * (i % 5 < 2) + u[i % 40] for i in range(60)]
+write("shifted.json", {"N": 60, "y": y})
+y = [10 + v for v in u]
+write("groups.json", {"N": 40, "J": 8, "g": [i // 5 + 1 for i in range(40)],
+                      "y": y})
+E
+cat >slope.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dnorm(10 / (1 + exp(-b * (x[i] - m))), tau) }
+  b ~ dgamma(0.001, 0.001)
+  m ~ dnorm(0, 1.0E-6)
+  tau ~ dgamma(0.001, 0.001)
+}
+E
+status 0 "$GBMC" slope.gbm -o slope
+arrive 10 ./slope slope.json b=1.515,0.202 m=205.05,0.106 tau=0.973,0.223
+
+# ---- a distance of two components, 0 as long as their members are anybody
+
+cat >shifted.gbm <<'E'
+model {
+  for (i in 1:N) {
+    z[i] ~ dbern(p)
+    y[i] ~ dnorm(mu + delta * z[i], tau)
+  }
+  p ~ dbeta(1, 1)
+  mu ~ dnorm(0, 1.0E-6)
+  delta ~ dgamma(0.001, 0.001)
+  tau ~ dgamma(0.001, 0.001)
+}
+E
+status 0 "$GBMC" shifted.gbm -o shifted
+arrive 10 ./shifted shifted.json mu=2.986,0.171 delta=6.063,0.27 p=0.403,0.062
+
+# ---- a deviation of groups that may be nearly 0 gets there
+
+cat >groups.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dnorm(mu + u[g[i]], tau) }
+  for (j in 1:J) { u[j] ~ dnorm(0, tu) }
+  mu ~ dnorm(0, 1.0E-6)
+  tau ~ dgamma(0.001, 0.001)
+  tu ~ dgamma(0.001, 0.001)
+  su <- 1 / sqrt(tu)
+}
+E
+status 0 "$GBMC" groups.gbm -o groups
+arrive 3 ./groups groups.json tau=1.04,0.247 su=0.2341,0.201
