@@ -19,6 +19,10 @@
 #define CANDIDATES 64
 #define FEW 5 /* at least, and as many may be repaired */
 #define SEARCH_WORK 200000
+/* Less than this from a log probability of 0, and how often a chain may start
+ * again with a tenth of the spread, with none at last. */
+#define CERTAIN 1e-9
+#define CALMER 6
 /* Passes over the discrete nodes in search of possible values. */
 #define REPAIRS 20
 
@@ -26,7 +30,7 @@
 
 /* Near the priors' means; then, in turn, closer and near the unit values, as
  * vague priors have means at which no data are possible. */
-static double spread_of(const struct rt_starter *s)
+static double usual_spread(const struct rt_starter *s)
 {
     int attempt = s->attempt;
     static const double of_candidates[] = {1, 2, 0.5, -1};
@@ -37,6 +41,12 @@ static double spread_of(const struct rt_starter *s)
     if (attempt >= 4 && attempt % 2 == 0)
         return -1;
     return attempt < 4 ? 1 : attempt < 20 ? pow(0.5, attempt - 3) : 0;
+}
+
+static double spread_of(const struct rt_starter *s)
+{
+    const double spread = usual_spread(s);
+    return s->calm < 1 ? s->calm * fabs(spread) : spread;
 }
 
 bool rt_start_is_over(const struct rt_starter *s, int64_t work)
@@ -406,15 +416,20 @@ static enum gbm_status report_density(struct rt_starter *s)
     return rt_start_report_density(s, attempts);
 }
 
-static enum gbm_status start_chain(struct rt_starter *s)
+static void begin_search(struct rt_starter *s)
 {
-    struct gbm_problem previous = {""};
-    int64_t elements = rt_terms(s->in);
-    int same = 0;
     s->work = START_WORK;
     s->until = rt_cpu_clock() + START_SECONDS;
     s->hopeless = s->undefined = false;
     rt_bind(s->in, s->state, s->chain);
+}
+
+static enum gbm_status search_start(struct rt_starter *s)
+{
+    struct gbm_problem previous = {""};
+    int64_t elements = rt_terms(s->in);
+    int same = 0;
+    begin_search(s);
     if (start_best(s)) {
         rt_index_latents(s->in, s->state, s->chain);
         return GBM_OK;
@@ -438,6 +453,76 @@ static enum gbm_status start_chain(struct rt_starter *s)
             return rt_start_report_check(s);
     }
     return s->density ? report_density(s) : rt_start_report_check(s);
+}
+
+/* Of a family that is discrete, how many of the chain's elements, n in all,
+ * cannot be otherwise: are of a probability of 1 given what they depend on. */
+static int64_t count_certain(struct rt_starter *s, int f, int64_t *n)
+{
+    const struct gbm_family *fam = &s->in->model->families[f];
+    int64_t certain = *n = 0;
+    if (!fam->stochastic || fam->data_block ||
+        !s->in->slots[fam->variable].per_chain ||
+        !s->in->model->variables[fam->variable].integer)
+        return 0;
+    for (int64_t e = 0; e < s->in->elements[f]; e++) {
+        if (rt_element_cells(fam, s->state, e, &s->buffer) < 1 ||
+            rt_start_is_fixed(s, fam->variable, s->buffer.cells[0]))
+            continue;
+        ++*n;
+        certain += fam->logdensity(s->state, e) > -CERTAIN;
+    }
+    return certain;
+}
+
+/* Whether discrete nodes are about as open as at typical values. */
+static bool is_open(struct rt_starter *s, const int64_t *certain)
+{
+    for (int f = 0; f < s->in->model->nfamilies; f++) {
+        int64_t n;
+        if (count_certain(s, f, &n) > certain[f] + n / 10)
+            return false;
+    }
+    return true;
+}
+
+static bool starts_typically(struct rt_starter *s)
+{
+    s->calm = 0;
+    s->attempt = 0;
+    s->density = false;
+    begin_search(s);
+    return attempt(s) || (s->density && mend(s));
+}
+
+/* With a spread of 1 the coefficient of a covariate in thousands makes each
+ * probability of a link 0 or 1, and discrete nodes can only follow: then
+ * nothing tells the coefficient more than its sign, and no sampler of single
+ * nodes finds back. So a chain starts with as much of the usual spread, by
+ * tenths, as leaves discrete nodes open. */
+static enum gbm_status start_chain(struct rt_starter *s)
+{
+    const int nfamilies = s->in->model->nfamilies;
+    int64_t *certain = calloc((size_t)nfamilies + 1, sizeof *certain), n;
+    if (!certain)
+        return rt_fail(s->rt, GBM_FAILURE, "no memory");
+    bool compares =
+        s->rt->options.starts == RT_DISPERSED && starts_typically(s);
+    for (int f = 0; compares && f < nfamilies; f++)
+        certain[f] = count_certain(s, f, &n);
+    s->calm = 1;
+    enum gbm_status status = search_start(s);
+    for (int k = CALMER;
+         compares && k > 0 && status == GBM_OK && !is_open(s, certain); k--) {
+        s->calm = k > 1 ? s->calm / 10 : 0;
+        status = search_start(s);
+    }
+    if (status != GBM_OK && s->calm < 1) {
+        s->calm = 1;
+        status = search_start(s);
+    }
+    free(certain);
+    return status;
 }
 
 enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes)

@@ -104,6 +104,7 @@ struct rt_starter {
     const struct gbm_array **init; /* [nvariables] of the chain at hand */
     int chain, attempt;
     bool in_sequence;
+    double calm; /* the part of the usual spread that the chain starts with */
     void *state;
     struct rt_cells buffer;
     double *saved;

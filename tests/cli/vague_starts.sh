@@ -126,3 +126,55 @@ model {
 E
 status 0 "$GBMC" groups.gbm -o groups
 arrive 3 ./groups groups.json tau=1.04,0.247 su=0.2341,0.201
+
+# ---- presences that a covariate in hundreds decides before the data do: with
+# all of them 1 its coefficient is anything above 0
+
+cat >presence.gbm <<'E'
+model {
+  b0 ~ dnorm(0, 0.01)
+  b1 ~ dnorm(0, 1.0E-6)
+  p ~ dunif(0, 1)
+  for (i in 1:N) {
+    logit(psi[i]) <- b0 + b1 * elev[i]
+    z[i] ~ dbern(psi[i])
+    for (j in 1:J) { y[i,j] ~ dbern(z[i] * p) }
+  }
+}
+E
+python3 - >presence.json <<'E'
+import json, math, random, sys
+r = random.Random(5)
+elev = [round(r.uniform(200, 2600)) for i in range(60)]
+y = []
+for e in elev:
+    z = r.random() < 1 / (1 + math.exp(3 - 0.0025 * e))
+    y.append([int(z and r.random() < 0.5) for j in range(3)])
+json.dump({"N": 60, "J": 3, "elev": elev, "y": y}, sys.stdout)
+E
+# by quadrature, presences summed out, about the mean of the covariate
+exact=$(
+    python3 - <<'E'
+import json
+import numpy as np
+d = json.load(open("presence.json"))
+elev, seen = np.array(d["elev"]), np.array(d["y"]).sum(1)
+middle = elev.mean()
+c = np.linspace(-8, 30, 191)[:, None, None]
+b = np.linspace(-4, 40, 221)[None, :, None] / elev.std()
+p = (np.arange(40)[None, None, :] + 0.5) / 40
+b0 = c - b * middle
+log_w = -0.005 * b0**2 - 0.5e-6 * b**2 + 0 * p
+for e, n in zip(elev, seen):
+    psi = 1 / (1 + np.exp(-b0 - b * e))
+    log_w += np.log(psi * p**n * (1 - p) ** (3 - n) + (1 - psi) * (n == 0)
+                    + 1e-300)
+w = np.exp(log_w - log_w.max())
+w /= w.sum()
+for name, v in ("b0", b0), ("b1", b), ("p", p):
+    mean = (w * v).sum()
+    print(f"{name}={mean},{np.sqrt((w * (v - mean) ** 2).sum())}")
+E
+)
+status 0 "$GBMC" presence.gbm -o presence
+arrive 4 ./presence presence.json $exact
