@@ -49,7 +49,7 @@ static enum gbm_status advance(struct rt_chains *r, const struct rt_block *b)
     return m->advance ? m->advance(r, b) : r->rt->device->run(r->rt, b);
 }
 
-/* The same of one of the first sweeps of all, at the pace of a start. */
+/* Whether the next sweep goes at the pace of a start. */
 static bool is_eased(const struct rt_chains *r)
 {
     return r->sweep < (uint32_t)r->ease.sweeps;

@@ -50,11 +50,11 @@ struct scorer {
     int64_t saved_capacity;
 };
 
-/* On the scale on which the element is unbounded. */
-static double free_density(struct scorer *s, int f, int64_t e)
+/* What brings the element's log density to the scale on which it is unbounded.
+ */
+static double log_volume(struct scorer *s, int f, int64_t e)
 {
-    return s->in->model->families[f].logdensity(s->state, e) +
-           rt_log_volume(s->in, s->state, s->chain, f, e, &s->volume);
+    return rt_log_volume(s->in, s->state, s->chain, f, e, &s->volume);
 }
 
 /* Log density that a draw of the element from its prior has; NaN if that is not
@@ -78,7 +78,7 @@ static double reference(struct scorer *s, int f, int64_t e, int64_t ncells,
     gbm_rng_start(&rng, s->seed, 0, UINT32_MAX - 400 - number, (uint32_t)f,
                   (uint32_t)e);
     fam->simulate(s->state, &rng, e);
-    double lp = free_density(s, f, e);
+    double lp = fam->logdensity(s->state, e) + log_volume(s, f, e);
     for (int64_t i = 0; i < ncells; i++)
         rt_set_value(slot, false, s->chain, s->buffer.cells[i], s->saved[i]);
     return lp;
@@ -112,7 +112,7 @@ static double element_score(struct scorer *s, int f, int64_t e)
         known += isfinite(r);
         sum += isfinite(r) ? r : 0;
     }
-    lp = free_density(s, f, e);
+    lp += log_volume(s, f, e);
     return known ? lp - sum / known : lp;
 }
 

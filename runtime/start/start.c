@@ -420,27 +420,24 @@ static void begin_search(struct rt_starter *s)
 {
     s->work = START_WORK;
     s->until = rt_cpu_clock() + START_SECONDS;
-    s->hopeless = s->undefined = false;
+    s->hopeless = s->undefined = s->density = false;
     rt_bind(s->in, s->state, s->chain);
 }
 
-static enum gbm_status search_start(struct rt_starter *s)
+/* False, and what went wrong last is set, if there is no start. */
+static bool search_start(struct rt_starter *s)
 {
     struct gbm_problem previous = {""};
     int64_t elements = rt_terms(s->in);
     int same = 0;
     begin_search(s);
-    if (start_best(s)) {
-        rt_index_latents(s->in, s->state, s->chain);
-        return GBM_OK;
-    }
+    if (start_best(s))
+        return true;
     for (s->attempt = 0; s->attempt < ATTEMPTS; s->attempt++) {
         bool mends = s->attempt >= PLAIN || s->rt->options.starts == RT_TYPICAL;
         s->density = false;
-        if (attempt(s) || (mends && s->density && mend(s))) {
-            rt_index_latents(s->in, s->state, s->chain);
-            return GBM_OK;
-        }
+        if (attempt(s) || (mends && s->density && mend(s)))
+            return true;
         s->work -= elements;
         if (s->density && (s->hopeless || (s->attempt > PLAIN &&
                                            rt_start_is_over(s, s->work))))
@@ -450,13 +447,13 @@ static enum gbm_status search_start(struct rt_starter *s)
         same = strcmp(previous.text, s->problem.text) == 0 ? same + 1 : 1;
         previous = s->problem;
         if (same == 3) /* no start changes it: the data are wrong */
-            return rt_start_report_check(s);
+            break;
     }
-    return s->density ? report_density(s) : rt_start_report_check(s);
+    return false;
 }
 
-/* Of a family that is discrete, how many of the chain's elements, n in all,
- * cannot be otherwise: are of a probability of 1 given what they depend on. */
+/* How many of a family's elements, n in all, the chain draws as discrete nodes,
+ * and cannot be otherwise: are of a probability of 1 given what they read. */
 static int64_t count_certain(struct rt_starter *s, int f, int64_t *n)
 {
     const struct gbm_family *fam = &s->in->model->families[f];
@@ -486,43 +483,57 @@ static bool is_open(struct rt_starter *s, const int64_t *certain)
     return true;
 }
 
-static bool starts_typically(struct rt_starter *s)
+/* Of each family, at typical values. False if it has no discrete nodes to
+ * draw, or there is no such start. */
+static bool count_typically(struct rt_starter *s, int64_t *certain)
 {
+    bool discrete = false;
     s->calm = 0;
     s->attempt = 0;
-    s->density = false;
     begin_search(s);
-    return attempt(s) || (s->density && mend(s));
+    for (int v = 0; v < s->in->model->nvariables; v++)
+        discrete = discrete || (s->in->model->variables[v].integer &&
+                                s->in->slots[v].per_chain);
+    if (!discrete || !(attempt(s) || (s->density && mend(s))))
+        return false;
+    for (int f = 0; f < s->in->model->nfamilies; f++) {
+        int64_t n;
+        certain[f] = count_certain(s, f, &n);
+    }
+    return true;
 }
 
 /* With a spread of 1 the coefficient of a covariate in thousands makes each
  * probability of a link 0 or 1, and discrete nodes can only follow: then
  * nothing tells the coefficient more than its sign, and no sampler of single
  * nodes finds back. So a chain starts with as much of the usual spread, by
- * tenths, as leaves discrete nodes open. */
+ * tenths, as leaves discrete nodes open, if that is found in the time. */
 static enum gbm_status start_chain(struct rt_starter *s)
 {
-    const int nfamilies = s->in->model->nfamilies;
-    int64_t *certain = calloc((size_t)nfamilies + 1, sizeof *certain), n;
+    int64_t *certain =
+        calloc((size_t)s->in->model->nfamilies + 1, sizeof *certain);
     if (!certain)
         return rt_fail(s->rt, GBM_FAILURE, "no memory");
-    bool compares =
-        s->rt->options.starts == RT_DISPERSED && starts_typically(s);
-    for (int f = 0; compares && f < nfamilies; f++)
-        certain[f] = count_certain(s, f, &n);
+    const double until = rt_cpu_clock() + START_SECONDS;
+    const bool compares =
+        s->rt->options.starts == RT_DISPERSED && count_typically(s, certain);
     s->calm = 1;
-    enum gbm_status status = search_start(s);
-    for (int k = CALMER;
-         compares && k > 0 && status == GBM_OK && !is_open(s, certain); k--) {
+    bool started = search_start(s);
+    for (int k = CALMER; compares && k > 0 && started && !is_open(s, certain) &&
+                         rt_cpu_clock() < until;
+         k--) {
         s->calm = k > 1 ? s->calm / 10 : 0;
-        status = search_start(s);
+        started = search_start(s);
     }
-    if (status != GBM_OK && s->calm < 1) {
+    if (!started && s->calm < 1) {
         s->calm = 1;
-        status = search_start(s);
+        started = search_start(s);
     }
     free(certain);
-    return status;
+    if (!started)
+        return s->density ? report_density(s) : rt_start_report_check(s);
+    rt_index_latents(s->in, s->state, s->chain);
+    return GBM_OK;
 }
 
 enum gbm_status rt_start_read_inits(struct rt_starter *s, FILE *notes)
