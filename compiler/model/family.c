@@ -33,6 +33,15 @@ bool family_rectangular(const struct family *f)
     return true;
 }
 
+symp family_elements(struct compiler *c, const struct family *f)
+{
+    symp n = sym_num(c, 1);
+    for (int i = 0; i < f->nloops; i++)
+        n = sym_mul2(c, n,
+                     sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
+    return n;
+}
+
 bool family_may_have(const struct family *f, symp reference)
 {
     for (int d = 0; d < reference->nargs; d++)

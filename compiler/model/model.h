@@ -371,6 +371,8 @@ bool family_is_read(const struct family *f, symp e);
 bool family_plain(struct compiler *c, const struct family *f);
 /* No loop's bounds depend on another loop of f. */
 bool family_rectangular(const struct family *f);
+/* How many elements f has, if it is rectangular. */
+symp family_elements(struct compiler *c, const struct family *f);
 /* What a family is called, in the program and for readers. */
 const char *family_id(struct compiler *c, const struct family *f);
 /* Calls test on every node of every expression of f, of its left-hand side

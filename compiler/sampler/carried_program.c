@@ -2,9 +2,6 @@
  * its prior (carried.c, stdlib/kernels/carried.h). */
 #include "sampler/carried.h"
 
-/* ---- its functions ---------------------------------------------------------
- */
-
 /* What names the node's element, where there are several. */
 static const char *argument(const struct carried *k)
 {
@@ -204,7 +201,6 @@ static void emit_line_from(struct emitter *e, const struct step *s,
               emit_expr(e, sampler_carried_node(k)), element(k));
 }
 
-/* Whether the line is a quadratic and no more. */
 bool sampler_carried_closed(const struct carried *k)
 {
     bool closed =
@@ -212,6 +208,20 @@ bool sampler_carried_closed(const struct carried *k)
     for (const struct reader *r = k->readers; r; r = r->next)
         closed = closed && r->linear;
     return closed;
+}
+
+void sampler_emit_carried_pays(struct emitter *e, symp node, bool scale,
+                               bool by_slice, const char *leave)
+{
+    emit_line(e, "if (!gbm_carried_pays(tuning, adapting, %s)) {",
+              by_slice ? "true" : "false");
+    emit_line(e,
+              scale ? "    gbm_carried_pass(tuning, adapting, "
+                      "real_log(real_fabs(%s)), team);"
+                    : "    gbm_carried_pass(tuning, adapting, %s, team);",
+              emit_expr(e, node));
+    emit_line(e, "    %s", leave);
+    emit_line(e, "}");
 }
 
 static void emit_update(struct compiler *c, struct text *out,
@@ -223,16 +233,8 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "real *const tuning = s->%s%s;", s->slots->member,
               k->node->nloops ? " + GBM_CARRIED_CELLS * element" : "");
     open_node(&e, k);
-    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, %s)) {",
-              sampler_carried_closed(k) ? "false" : "true");
-    emit_line(&e,
-              k->power != 0
-                  ? "    gbm_carried_pass(tuning, adapting, "
-                    "real_log(real_fabs(%s)), team);"
-                  : "    gbm_carried_pass(tuning, adapting, %s, team);",
-              emit_expr(&e, sampler_carried_node(k)));
-    emit_line(&e, "    return;");
-    emit_line(&e, "}");
+    sampler_emit_carried_pays(&e, sampler_carried_node(k), k->power != 0,
+                              !sampler_carried_closed(k), "return;");
     emit_line_from(&e, s, "team");
     emit_line(&e, "if (o.k.held > 0 || !(o.k.count > 0))");
     emit_line(&e, "    return;");
@@ -269,16 +271,12 @@ static void emit_tuning(struct compiler *c, struct text *out,
 {
     const struct family *f = carried_of(s)->node;
     struct emitter e = emitter_new(c, out);
-    symp count = sym_num(c, 1);
-    for (int i = 0; i < f->nloops; i++)
-        count = sym_mul2(c, count,
-                         sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
     text_printf(out, "static int64_t tuning_%s(const void *state)\n{\n",
                 s->name);
     if (f->nloops) {
         emit_line(&e, "const struct state *s = (const struct state *)state;");
         emit_line(&e, "return (int64_t)GBM_CARRIED_CELLS * (%s);",
-                  emit_int(&e, count));
+                  emit_int(&e, family_elements(c, f)));
     } else {
         emit_line(&e, "return GBM_CARRIED_CELLS;");
     }
@@ -303,9 +301,7 @@ static void emit_access(struct compiler *c, struct text *out,
                       : "";
     text_append(out, "#ifndef __CUDACC__\n");
     for (int i = 0; i < 4; i++) {
-        struct emitter e = emitter_new(c, out);
-        text_printf(out, sampler_access_heads[i], s->name);
-        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        struct emitter e = sampler_open_access(c, out, s, i);
         open_node(&e, k);
         emit_line_from(&e, s, "&gbm_alone");
         if (i == 0)

@@ -20,7 +20,6 @@ symp sampler_carried_cell(const struct carried *k)
     return sym_ref(k->c, k->plate->var, k->plate->var->ndim, k->plate->lower);
 }
 
-/* The dimension of f's variable whose subscript is the loop. */
 int sampler_dimension_of(const struct family *f, const struct loop *l)
 {
     for (int d = 0; d < f->var->ndim; d++)
@@ -39,7 +38,7 @@ static const struct loop *tied_loop(const struct carried *k, int j)
 }
 
 /* Whether every reference in e to the plate or the nodes has for the node's
- * loop j the same loop of its factor, with the same ends: *found. */
+ * loop j the same loop of its factor, with the same ends: *l. */
 static bool ties(const struct carried *k, symp e, int j, const struct loop **l)
 {
     symp at = NULL;
@@ -190,11 +189,11 @@ static void push_reader(struct carried *k, struct reader *r)
 static void add_bounds(struct carried *k)
 {
     struct compiler *c = k->c;
-    const struct factor *g = k->plate->factor;
+    struct factor *g = k->plate->factor;
     if (!g->lower && !g->upper)
         return;
     struct reader *r = NEW(c, struct reader);
-    r->part = sampler_all_instances(c, k->plate->factor);
+    r->part = sampler_all_instances(c, g);
     memcpy(r->part->solved, k->cells->solved,
            (size_t)k->cells->nloops * sizeof *r->part->solved);
     r->part->opaque = false;
@@ -228,8 +227,6 @@ static bool add_reader(struct carried *k, struct factor *g)
     return true;
 }
 
-/* False: something reads them in a way that is not followed, or nothing reads
- * the plate. */
 static bool find_readers(struct carried *k)
 {
     bool any = false;
@@ -249,8 +246,8 @@ static bool find_readers(struct carried *k)
 
 bool sampler_find_carried_readers(struct carried *k)
 {
-    const struct factor *g = k->plate->factor;
-    k->cells = sampler_all_instances(k->c, k->plate->factor);
+    struct factor *g = k->plate->factor;
+    k->cells = sampler_all_instances(k->c, g);
     k->cells->opaque = false;
     if (!solve(k, k->cells) || sym_any(g->logp, follows, k) || !find_readers(k))
         return false;

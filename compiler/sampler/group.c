@@ -358,7 +358,7 @@ void sampler_emit_group_access(struct text *out, const struct step *s,
                 n);
 }
 
-const char *const sampler_access_heads[5] = {
+static const char *const access_heads[5] = {
     "static int dimension_%s(const void *state, int64_t element)\n{\n",
     "static void get_%s(const void *state, int64_t element, double *x)\n{\n",
     "static void set_%s(const void *state, int64_t element, const double *x)\n"
@@ -368,6 +368,15 @@ const char *const sampler_access_heads[5] = {
     "static double size_%s(const void *state, int64_t element, const double "
     "*x)\n{\n"};
 
+struct emitter sampler_open_access(struct compiler *c, struct text *out,
+                                   const struct step *s, int which)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out, access_heads[which], s->name);
+    emit_line(&e, "const struct state *s = (const struct state *)state;");
+    return e;
+}
+
 void sampler_emit_group_comment(struct compiler *c, struct text *out,
                                 const struct step *s, const char *what)
 {
@@ -376,11 +385,6 @@ void sampler_emit_group_comment(struct compiler *c, struct text *out,
         text_printf(out, " *     %s    %s\n", s->block.members[i].family->text,
                     text_place_in_comment(c, s->block.members[i].family->span));
     text_append(out, " */\n");
-}
-
-void sampler_open_group_update(struct text *out, const struct step *s)
-{
-    emit_open_update(out, s);
 }
 
 /* ---- a Metropolis step -----------------------------------------------------
@@ -487,7 +491,7 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
     for_each_latent(&e, s, EACH_BOUNDED, NULL);
     text_append(out, "}\n\n");
     sampler_emit_group_density(c, out, s, "density");
-    sampler_open_group_update(out, s);
+    emit_open_update(out, s);
     e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
     emit_line(&e, "real *const tuning = s->%s;", s->slots->member);

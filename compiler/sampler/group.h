@@ -76,12 +76,11 @@ void sampler_emit_group_density(struct compiler *c, struct text *out,
  * that `prior` adds. */
 void sampler_emit_group_access(struct text *out, const struct step *s,
                                const char *density, bool prior);
-/* How the functions of an element begin, for a step's name: dimension, get,
- * set, conditional, size. */
-extern const char *const sampler_access_heads[5];
+/* Opens a function of an element: dimension, get, set, conditional, size. */
+struct emitter sampler_open_access(struct compiler *c, struct text *out,
+                                   const struct step *s, int which);
 void sampler_emit_group_comment(struct compiler *c, struct text *out,
                                 const struct step *s, const char *what);
-void sampler_open_group_update(struct text *out, const struct step *s);
 
 /* The steps as one group, all factors that mention a member its parts; NULL
  * after an error. */

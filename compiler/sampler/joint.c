@@ -310,8 +310,9 @@ static int find_members(struct compiler *c, struct model *m,
     if (!curved)
         add_linear(c, m, members, &n, long_sums);
     add_hyper_means(c, m, members, &n, long_sums);
-    const bool alone = n == 1 && !worth_meeting(c, members, n);
-    return alone && !curved ? 0 : n; /* without a mean that it could take */
+    if (!curved && n == 1 && !worth_meeting(c, members, n))
+        return 0; /* it could not take its mean */
+    return n;
 }
 
 /* Coefficients of a plate that a sum of unknown length runs through,

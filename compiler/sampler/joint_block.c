@@ -24,11 +24,8 @@ static bool opaque_mention(struct compiler *c, const struct joint_context *k,
 
 static symp count_of(struct compiler *c, const struct family *f)
 {
-    symp n = f->nslices ? family_extent(c, f, 0) : sym_num(c, 1);
-    for (int i = 0; i < f->nloops; i++)
-        n = sym_mul2(c, n,
-                     sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
-    return n;
+    symp n = family_elements(c, f);
+    return f->nslices ? sym_mul2(c, family_extent(c, f, 0), n) : n;
 }
 
 /* Vector members' own priors, elsewhere than in other members' terms. */

@@ -274,9 +274,7 @@ static void emit_check(struct compiler *c, struct text *out,
 {
     text_append(out, "#ifndef __CUDACC__\n");
     for (int k = 0; k < 5; k++) {
-        struct emitter e = emitter_new(c, out);
-        text_printf(out, sampler_access_heads[k], s->name);
-        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        struct emitter e = sampler_open_access(c, out, s, k);
         emit_joint_of(&e, s);
         if (k == 0)
             emit_line(&e, "return j_.d;");

@@ -32,6 +32,10 @@ symp sampler_line_density(struct compiler *c, symp logp, symp value, symp by,
                           const struct factor *prior, double ratio);
 /* In a log density by t_, with grown_ = exp(t_): value_, which was `now`. */
 void sampler_emit_value(struct emitter *e, const char *now, double ratio);
+/* carried_program.c: leaves a sweep of a move that does not pay, which has only
+ * seen where the node is: a scale by its logarithm. */
+void sampler_emit_carried_pays(struct emitter *e, symp node, bool scale,
+                               bool by_slice, const char *leave);
 /* Puts the step behind the last one that draws one of its members, or one of
  * `others`. */
 void sampler_insert_move(struct model *m, struct step *move,

@@ -294,7 +294,7 @@ static void emit_group_move(struct compiler *c, struct text *out,
     emit_normal_prior(c, out, s);
     emit_likelihood(c, out, s);
     sampler_emit_group_room(c, out, s, 4);
-    sampler_open_group_update(out, s);
+    emit_open_update(out, s);
     struct emitter e = emitter_new(c, out);
     emit_line(&e, "const int d = count_%s(s);", n);
     static const char *const arrays[] = {"x", "y", "mean", "drawn", NULL};
@@ -372,7 +372,7 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     sampler_emit_assemble(c, out, s);
     emit_vector_write(c, out, s);
     emit_likelihood(c, out, s);
-    sampler_open_group_update(out, s);
+    emit_open_update(out, s);
     struct emitter e = emitter_new(c, out);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);

@@ -112,7 +112,7 @@ static void take_path(struct compiler *c, struct step *s, struct path path)
 {
     struct pgas *own = NEW(c, struct pgas);
     own->path = path;
-    own->learns = sampler_option_number(s, "particles", 0) < 1;
+    own->learns = !sampler_option(s, "particles");
     own->particles = (int)sampler_option_number(s, "particles", PARTICLES);
     s->own = own;
     s->sampler = &sampler_particle_gibbs;
@@ -182,22 +182,17 @@ static struct emitter open(struct compiler *c, struct text *out,
     return e;
 }
 
-struct own_terms {
-    symp before, state; /* elements */
-};
-
 /* What of a sum, of the log density of a state, tells one predecessor from
  * others. A term that reads more of the states is kept. */
-static symp keep_leading(struct compiler *c, const struct own_terms *own,
-                         symp logp)
+static symp keep_leading(struct compiler *c, const struct family *f, symp logp)
 {
-    symp kept = sym_num(c, 0);
+    symp state = sym_ref(c, f->var, f->var->ndim, f->lower),
+         kept = sym_num(c, 0);
     if (logp->kind != SYM_ADD)
         return logp;
     for (int i = 0; i < logp->nargs; i++) {
         symp term = logp->args[i];
-        symp rest = sym_replace(c, term, own->state, sym_num(c, 1));
-        if (sym_has_var(rest, own->before->var))
+        if (sym_has_var(sym_replace(c, term, state, sym_num(c, 1)), f->var))
             kept = sym_add2(c, kept, term);
     }
     return kept;
@@ -216,11 +211,9 @@ static void emit_lead(struct compiler *c, struct text *out,
                            "GBM_FN real lead_%s(const struct state *s, long "
                            "long element, %s before, %s value)",
                            s->name, type, type));
-    const struct own_terms own = {pgas_of(s)->path.before,
-                                  sym_ref(c, f->var, f->var->ndim, f->lower)};
-    emit_remember(&e, own.before, "before");
+    emit_remember(&e, pgas_of(s)->path.before, "before");
     remember_state(&e, f, "value");
-    emit_return_density_of(&e, f, keep_leading(c, &own, f->factor->plain));
+    emit_return_density_of(&e, f, keep_leading(c, f, f->factor->plain));
     text_append(out, "}\n");
 }
 
@@ -469,12 +462,8 @@ static void emit_count(struct compiler *c, struct text *out,
     text_printf(out, "GBM_FN long long count_%s(const struct state *s)\n{\n",
                 s->name);
     if (family_rectangular(s->family)) {
-        symp n = sym_num(c, 1);
-        for (int i = 0; i < s->family->nloops; i++)
-            n = sym_mul2(c, n,
-                         sym_length(c, s->family->loops[i]->lower,
-                                    s->family->loops[i]->upper));
-        emit_line(&e, "const long long states = %s;", emit_int(&e, n));
+        emit_line(&e, "const long long states = %s;",
+                  emit_int(&e, family_elements(c, s->family)));
     } else {
         emit_line(&e, "long long states = 0;");
         for (int i = 0; i < s->family->nloops; i++)
@@ -504,8 +493,7 @@ static void emit_host_functions(struct text *out, const struct step *s)
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
                 "*state)\n{\n    return (3 * (int64_t)%d + %d) * "
-                "count_%s((const struct "
-                "state *)state);\n}\n",
+                "count_%s((const struct state *)state);\n}\n",
                 n, particles, pgas_of(s)->learns ? TUNED : 0, n);
     text_printf(out,
                 "static int64_t cost_%s(const void *state)\n{\n"

@@ -529,15 +529,6 @@ static void emit_together(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-static symp number_of_nodes(struct compiler *c, const struct family *f)
-{
-    symp n = sym_num(c, 1);
-    for (int i = 0; i < f->nloops; i++)
-        n = sym_mul2(c, n,
-                     sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
-    return n;
-}
-
 /* All of a block's, after its draw, which left its factor and its normals. What
  * the log density changes by is told where it is asked for. */
 static void emit_all(struct compiler *c, struct text *out, const struct step *s)
@@ -558,7 +549,7 @@ static void emit_all(struct compiler *c, struct text *out, const struct step *s)
     }
     for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next) {
         if (r->hyper->nloops) {
-            const char *count = emit_int(&e, number_of_nodes(c, r->hyper));
+            const char *count = emit_int(&e, family_elements(c, r->hyper));
             emit_line(&e,
                       "for (long long n_ = 0; n_ < %s && "
                       "gbm_rescale_pays(j_, %d, %s); n_ += %s)",

@@ -96,13 +96,8 @@ static void emit_struct(struct text *out, const struct row_writer *w,
 /* How many elements there are; of a ragged plate that is not known here. */
 static const char *element_count(struct emitter *e, const struct family *f)
 {
-    if (!family_rectangular(f))
-        return "GBM_ROWS_LEAST";
-    symp n = sym_num(e->c, 1);
-    for (int i = 0; i < f->nloops; i++)
-        n = sym_mul2(e->c, n,
-                     sym_length(e->c, f->loops[i]->lower, f->loops[i]->upper));
-    return emit_int(e, n);
+    return family_rectangular(f) ? emit_int(e, family_elements(e->c, f))
+                                 : "GBM_ROWS_LEAST";
 }
 
 static void emit_layout(struct text *out, const struct row_writer *w,

@@ -30,10 +30,7 @@ static symp node_cell(struct compiler *c, const struct step *s)
 
 static const char *node_count(struct emitter *e, const struct step *s)
 {
-    const struct family *f = scaling_of(s)->divided;
-    return f->nloops ? emit_int(e, sym_length(e->c, f->loops[0]->lower,
-                                              f->loops[0]->upper))
-                     : "1";
+    return emit_int(e, family_elements(e->c, scaling_of(s)->divided));
 }
 
 /* struct opposite_ and opposite_at_: the log density of the number exp(t), with
@@ -78,13 +75,7 @@ static void emit_opposite_update(struct compiler *c, struct text *out,
     emit_line(&e, "real *const tuning = s->%s + node * GBM_CARRIED_CELLS;",
               scaling_of(s)->tuning->member);
     emit_node(&e, s, "node");
-    emit_line(&e, "if (!gbm_carried_pays(tuning, adapting, true)) {");
-    emit_line(&e,
-              "    gbm_carried_pass(tuning, adapting, "
-              "real_log(real_fabs(%s)), team);",
-              emit_expr(&e, node_cell(c, s)));
-    emit_line(&e, "    continue;");
-    emit_line(&e, "}");
+    sampler_emit_carried_pays(&e, node_cell(c, s), true, true, "continue;");
     emit_line(&e,
               "const struct opposite_%s o = {line_%s(s, team, 0, node), s, %s, "
               "node};",

@@ -342,9 +342,7 @@ static void emit_access(struct compiler *c, struct text *out,
     const struct spread *spread = translation_of(s)->spread;
     const char *Q = spread ? "W" : "Q", *b = spread ? "v" : "b";
     for (int k = 0; k < 4; k++) {
-        struct emitter e = emitter_new(c, out);
-        text_printf(out, sampler_access_heads[k], s->name);
-        emit_line(&e, "const struct state *s = (const struct state *)state;");
+        struct emitter e = sampler_open_access(c, out, s, k);
         open_element(&e, s);
         if (k == 0) {
             emit_line(&e, "if (d > %d)", MOST_TRANSLATED);
