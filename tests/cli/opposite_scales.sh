@@ -70,6 +70,10 @@ model {
 E
 status 0 "$GBMC" --emit=c pays.gbm
 mv .out pays.c
+for sees in pass learn; do # both see the scale by its logarithm
+    grep -q "gbm_carried_$sees(tuning, adapting, real_log(real_fabs(" pays.c ||
+        fail "$sees: another measure of the scale"
+done
 # without the moves behind warm-up
 sed 's/gbm_carried_pays(tuning, adapting, true)/(adapting > 0 \&\& &)/' \
     pays.c >off.c

@@ -297,6 +297,44 @@ static void carried_moves_pay(void **unused)
     carried_pays(0.1, 0.99, false, false);
 }
 
+/* From places 1 and -1 in turn, no move being tried, then one by 2; from the
+ * self-check nothing. */
+static void carried_moments(void **unused)
+{
+    (void)unused;
+    const struct gbm_team team = {.lanes = 1};
+    real tuning[GBM_CARRIED_CELLS] = {0};
+    for (int i = 1; i <= 20; i++)
+        gbm_carried_pass(tuning, i, i % 2 ? 1 : -1, &team);
+    assert_float_equal((float)tuning[GBM_CARRIED_OWN], 19 * 4 / (float)20,
+                       1e-6F);
+    assert_float_equal((float)tuning[GBM_CARRIED_MEAN], 0, 1e-6F);
+    assert_float_equal((float)tuning[GBM_CARRIED_VAR], 1, 1e-6F);
+    gbm_carried_learn(tuning, 21, -1, 2);
+    assert_float_equal((float)tuning[GBM_CARRIED_OWN], 19 * 4 / (float)21,
+                       1e-6F);
+    assert_float_equal((float)tuning[GBM_CARRIED_MOVED], 4 / (float)21, 1e-6F);
+    gbm_carried_pass(tuning, GBM_ALONE, 9, &team);
+    gbm_carried_learn(tuning, GBM_ALONE, 9, 9);
+    gbm_carried_pass(tuning, 22, 1, &team); /* where the move has left it */
+    assert_float_equal((float)tuning[GBM_CARRIED_OWN], 19 * 4 / (float)22,
+                       1e-6F);
+    assert_float_equal((float)tuning[GBM_CARRIED_MOVED], 4 / (float)21, 1e-6F);
+}
+
+/* By slices while neighbouring draws are correlated by more than a half. */
+static void carried_slices_pay(void **unused)
+{
+    (void)unused;
+    real tuning[GBM_CARRIED_CELLS] = {
+        [GBM_CARRIED_MOVED] = 9, [GBM_CARRIED_VAR] = 1};
+    tuning[GBM_CARRIED_OWN] = REAL_C(0.99);
+    assert_true(gbm_carried_pays(tuning, 0, true));
+    tuning[GBM_CARRIED_OWN] = REAL_C(1.01);
+    assert_false(gbm_carried_pays(tuning, 0, true));
+    assert_true(gbm_carried_pays(tuning, 0, false));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +345,8 @@ int main(void)
         cmocka_unit_test(elliptical_slices_move),
         cmocka_unit_test(no_update_is_absorbed),
         cmocka_unit_test(carried_moves_pay),
+        cmocka_unit_test(carried_moments),
+        cmocka_unit_test(carried_slices_pay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
