@@ -247,7 +247,7 @@ struct cuda_ladder {
     double *records, *told;
     uint32_t first;
     int ready;
-    double *kept;              /* [room][ladders][row] */
+    double *kept; /* [room][ladders][row] */
 };
 
 /* ---- filter.c ---- */
@@ -755,12 +755,11 @@ enum gbm_status cuda_ceilings(struct rt *rt, double shared, double own,
 /* lp = (first) or += the log density of a family that has a kernel for it. */
 enum gbm_status cuda_sum_density(struct cuda *c, int family, int first);
 enum gbm_status cuda_run(struct rt *rt, const struct rt_block *block);
-/* The same piece by piece: tells the device what a block has, of whose sweeps
- * `first` is the next one; puts one on the stream; waits for all and asks
- * whether one failed. */
+/* The same piece by piece, of sweeps behind each of which rungs are swapped:
+ * tells the device what a block has, of whose sweeps `first` is the next one;
+ * puts n on the stream; waits for all and asks whether one failed. */
 enum gbm_status cuda_block_begin(struct cuda *c, const struct rt_block *block,
                                  uint32_t first);
-/* Puts n sweeps on the stream behind each of which rungs are swapped. */
 enum gbm_status cuda_swapped_sweeps(struct cuda *c, bool kept, int64_t n);
 enum gbm_status cuda_block_end(struct cuda *c);
 /* Forgets graphs (after a reload). */

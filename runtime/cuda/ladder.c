@@ -73,12 +73,17 @@ static bool list_slots(struct cuda *c, struct ladder_slot *tuned)
     return true;
 }
 
-/* Families whose densities have powers. */
-static int raised(const struct cuda *c)
+/* Whether a family's densities have powers. */
+static bool is_raised(const struct cuda *c, int family)
+{
+    return c->in->model->families[family].raised && c->in->elements[family] > 0;
+}
+
+static int count_raised(const struct cuda *c)
 {
     int n = 0;
     for (int f = 0; f < c->in->model->nfamilies; f++)
-        n += c->in->model->families[f].raised && c->in->elements[f] > 0;
+        n += is_raised(c, f);
     return n;
 }
 
@@ -98,7 +103,7 @@ static enum gbm_status request(struct cuda *c, int64_t draws)
     TRY(cuda_request(c, &p->heading, chains * sizeof(int), what));
     TRY(cuda_request(c, &p->stones, RT_STONE_KINDS * chains * sizeof(double),
                      what));
-    if (raised(c) > 1)
+    if (count_raised(c) > 1)
         TRY(cuda_request(c, &p->logliks, chains * sizeof(double), what));
     TRY(cuda_request(c, &p->trips, sizeof(uint64_t), what));
     TRY(cuda_request(c, &p->drawn,
@@ -288,11 +293,10 @@ static enum gbm_status put_priors(struct cuda *c, int n)
 static enum gbm_status find_logliks(struct cuda *c)
 {
     struct ladder_plan *p = &c->ladder.plan;
-    const struct gbm_model *model = c->in->model;
-    int chains = c->in->nchains, first = 1, left = raised(c);
+    int chains = c->in->nchains, first = 1, left = count_raised(c);
 
-    for (int f = 0; f < model->nfamilies; f++) {
-        if (!model->families[f].raised || c->in->elements[f] == 0)
+    for (int f = 0; left > 0; f++) {
+        if (!is_raised(c, f))
             continue;
         TRY(cuda_sum_density(c, f, 1));
         if (--left == 0)
@@ -382,9 +386,9 @@ static enum gbm_status advance(struct cuda *c, const struct rt_block *b,
         nkept += kept;
     }
     /* while the device is at work, what will be wanted next */
-    const int most = to - from < d->room ? to - from : (int)d->room;
+    const int left = b->sweeps - to;
     draw_priors(c, ladder, b->first + (uint32_t)to,
-                b->sweeps - to < most ? (int)b->sweeps - to : most);
+                left < to - from ? left : to - from);
     return b->thin > 0 ? collect(c, b, ladder, from / b->thin, nkept) : GBM_OK;
 }
 

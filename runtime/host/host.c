@@ -55,13 +55,23 @@ static enum gbm_status host_open(struct rt *rt, const char *which)
 /* Work of this many terms pays for waking the threads. */
 #define WORTH 20000
 
+/* Whether threads have something to share in a call of n elements: not in one
+ * alone, however long its sums, nor where one recomputes all (an index has no
+ * list of them). A dense block shares what it multiplies. */
+static bool is_shared(const struct host *h, const struct gbm_step *step,
+                      const struct rt_step *plan, int64_t n)
+{
+    const bool by_one = step->kind == GBM_STEP_DERIVE &&
+                        h->in->model->families[step->family].refresh;
+    return step->kind == GBM_STEP_DENSE ||
+           (n > 1 && !plan->sequential && !by_one);
+}
+
 static void add_call(struct host *h, const struct gbm_step *step,
                      const struct rt_step *plan, int64_t first, int64_t last)
 {
     struct call *call =
         step->leaf ? &h->leaf[h->nleaf++] : &h->sweep[h->nsweep++];
-    const bool one = step->kind == GBM_STEP_MAP && last - first < 2;
-    const bool alone = plan->sequential || step->kind == GBM_STEP_INDEX || one;
     double cost = 8;
     if (step->cost)
         cost += (double)step->cost(h->states);
@@ -77,7 +87,8 @@ static void add_call(struct host *h, const struct gbm_step *step,
                           .elements = plan->elements,
                           .first = first,
                           .last = last,
-                          .parallel = !alone && work > WORTH,
+                          .parallel = work > WORTH &&
+                                      is_shared(h, step, plan, last - first),
                           .dense = h->dense[step - h->in->model->steps]};
     h->large = h->large || call->parallel;
 }

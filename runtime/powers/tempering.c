@@ -362,7 +362,6 @@ static bool allocate(struct rt_chains *r, struct tempering *t)
 {
     size_t n = (size_t)r->in.nchains, k = (size_t)t->on.replicas;
     size_t row = (size_t)r->in.row;
-    const struct rt_options *o = &r->rt->options;
     t->on.power = calloc(k, sizeof *t->on.power);
     t->on.given = calloc(k, sizeof *t->on.given);
     t->on.rejected = calloc(k, sizeof *t->on.rejected);
@@ -377,7 +376,7 @@ static bool allocate(struct rt_chains *r, struct tempering *t)
            t->on.chain && t->on.heading && t->loglik && t->lp && t->row &&
            t->states &&
            rt_stones_create(&t->stones, t->on.ladders, t->on.replicas,
-                            (int64_t)o->draws * o->thin, r->rt->threads);
+                            r->rt->options.draws, r->rt->threads);
 }
 
 static void release(struct rt_chains *r)

@@ -13,12 +13,14 @@ model {
   }
   for (c in 1:2) { mu[c] ~ dnorm(0, 0.1) }
   tau ~ dgamma(2, 2)
+  u ~ dnorm(a, 0.1)
   logit(p) <- a
   a ~ dnorm(0, 0.5)
 }
 E
 echo 'y <- c(-2, -1.5, -2.2, 1, 2, 1.7)
 k <- c(1, 2, 4, 3, 3, 2)
+u <- 1
 w <- c(0.4, 0.6)' >m.R
 # what is missing has its prior's density, which is none of the likelihood
 sed 's/-1.5,/NA,/' m.R >part.R

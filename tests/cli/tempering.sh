@@ -20,6 +20,17 @@ r = t["rejection"]
 assert abs(t["barrier"] - sum(r)) < 1e-4 and max(r) - min(r) < 0.2, t
 P
 
+# however few sweeps are kept, all of them tell of the evidence and its error
+status 0 ./exact --data exact.R --quiet --method tempering --device cpu \
+    --replicas 6 --chains 2 --draws 600 --warmup 400 --seed 1 --thin 100 \
+    --summary thin.json --threads 1
+python3 - <<'P' || fail 'the evidence of thinned draws'
+import json
+whole, thin = (json.load(open(f))["log_evidence"]
+               for f in ("s1.json", "thin.json"))
+assert thin == whole, (thin, whole)
+P
+
 # two modes, far apart, of which the prior prefers one and the data the other: a
 # swap that weighs the data wrongly moves mass between them
 cat >modes.gbm <<'E'
