@@ -3,14 +3,18 @@
  * too late, a covariate beside the one that it goes with) stays: on its way lie
  * states with both or neither, which are improbable. So behind the draw of an
  * element that differs from another, both are changed at once, by a Metropolis
- * step whose ratio is that of two full conditionals in turn. The other one is
- * the element before, or any of those before; which, does not depend on the
- * values, so the step is its own reverse. */
+ * step whose ratio is that of two full conditionals in turn: by way of the
+ * state between them, with both or neither, that is the more probable one, as
+ * what is impossible on one way need not be on the other, and on the way back,
+ * too. The other one is the element before, or any of those before; which, does
+ * not depend on the values, so the step is its own reverse.
+ */
 #include "sampler/sampler.h"
 
 /* One sweep in so many: four densities more, and two of prepare_, where an
- * enumeration takes two and one. */
-enum { SWEEPS = 4 };
+ * enumeration takes two and one; twice as many where the state between them is
+ * less probable than now by FAR, in logs. */
+enum { SWEEPS = 4, FAR = 20 };
 
 static bool fades(const struct step *s)
 {
@@ -73,6 +77,34 @@ static void emit_place(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* by_way_of_: log of how much more probable it is that `first` has what
+ * `second` has, and `second` what it had; *way: of the state between them, with
+ * what `second` has twice.  Nothing changes. */
+static void emit_by_way_of(struct compiler *c, struct text *out, const char *id)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN real by_way_of_%s(const struct state *s,\n"
+                "    const struct gbm_team *team, long long first, "
+                "long long second,\n    int had, int has, real *way)\n{\n",
+                id);
+    emit_line(&e, "struct conditional_%s k_;", id);
+    emit_line(&e, "prepare_%s(&k_, s, team, first);", id);
+    emit_line(&e, "const real at_first = density_%s(&k_, (real)had);", id);
+    emit_line(&e, "const real alone = density_%s(&k_, (real)has);", id);
+    emit_line(&e, "place_%s(s, team, first, has);", id);
+    emit_line(&e, "prepare_%s(&k_, s, team, second);", id);
+    emit_line(&e, "const real before = density_%s(&k_, (real)has);", id);
+    emit_line(&e, "const real both = density_%s(&k_, (real)had);", id);
+    emit_line(&e, "place_%s(s, team, second, has);", id);
+    emit_line(&e, "place_%s(s, team, first, had);", id);
+    emit_line(&e,
+              "const bool possible = alone < GBM_INF && before > -GBM_INF;");
+    emit_line(&e, "*way = possible ? alone - at_first : -GBM_INF;");
+    emit_line(&e, "return possible ? *way + (both - before) : -GBM_INF;");
+    text_append(out, "}\n\n");
+}
+
 void sampler_emit_swap(struct compiler *c, struct text *out,
                        const struct step *s)
 {
@@ -80,6 +112,7 @@ void sampler_emit_swap(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     emit_cell_of(c, out, s);
     emit_place(c, out, s);
+    emit_by_way_of(c, out, id);
     text_printf(out,
                 "GBM_FN void swap_%s(const struct state *s, "
                 "struct gbm_rng *rng,\n    const struct gbm_team *team, "
@@ -97,19 +130,23 @@ void sampler_emit_swap(struct compiler *c, struct text *out,
     emit_line(&e, "const int theirs = s->%s[cell_of_%s(s, other)];", var, id);
     emit_line(&e, "if (ours == theirs)");
     emit_line(&e, "    return;");
-    emit_line(&e, "struct conditional_%s k_;", id);
-    emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
-    emit_line(&e, "const real at_first = density_%s(&k_, (real)ours);", id);
-    emit_line(&e, "const real alone = density_%s(&k_, (real)theirs);", id);
-    emit_line(&e, "place_%s(s, team, element, theirs);", id);
-    emit_line(&e, "prepare_%s(&k_, s, team, other);", id);
-    emit_line(&e, "const real before = density_%s(&k_, (real)theirs);", id);
-    emit_line(&e, "const real both = density_%s(&k_, (real)ours);", id);
-    emit_line(&e, "const real gain = alone - at_first + (both - before);");
-    emit_line(&e, "const bool goes = real_log(gbm_uniform(rng)) < gain;");
-    emit_line(&e, "place_%s(s, team, other, goes ? ours : theirs);", id);
-    emit_line(&e, "if (!goes)");
-    emit_line(&e, "    place_%s(s, team, element, ours);", id);
+    emit_line(&e, "real way, back;");
+    emit_line(&e,
+              "real gain = by_way_of_%s(s, team, element, other, ours, theirs, "
+              "&way);",
+              id);
+    emit_line(&e, "if (way < %d) {", -FAR);
+    emit_line(&e,
+              "    const real instead = by_way_of_%s(s, team, other, element, "
+              "theirs, ours, &back);",
+              id);
+    emit_line(&e, "    if (back > way)");
+    emit_line(&e, "        gain = instead;");
+    emit_line(&e, "}");
+    emit_line(&e, "if (real_log(gbm_uniform(rng)) < gain) {");
+    emit_line(&e, "    place_%s(s, team, element, theirs);", id);
+    emit_line(&e, "    place_%s(s, team, other, ours);", id);
+    emit_line(&e, "}");
     text_append(out, "}\n\n");
 }
 
