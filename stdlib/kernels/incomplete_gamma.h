@@ -14,16 +14,21 @@
 #define GBM_GAMMA_TERMS 2000
 
 /* P(a, x) for x below a or so, divided by the Poisson density of a at x: a
- * series of positive terms. */
+ * series of positive terms, four of which wait for one of the four before. */
 GBM_FN_BIG real gbm_gamma_series(real a, real x)
 {
     real term = 1, sum = 1, k = a;
-    for (int i = 0; i < GBM_GAMMA_TERMS; i++) {
-        k += 1;
-        term *= x / k;
-        sum += term;
+    for (int i = 0; i < GBM_GAMMA_TERMS; i += 4) {
+        real by[4];
+        GBM_UNROLL
+        for (int j = 0; j < 4; j++)
+            by[j] = x / (k + (real)(j + 1));
+        const real two = by[0] * by[1], next = term * (two * (by[2] * by[3]));
+        sum += term * ((by[0] + two) + two * by[2]) + next;
+        term = next;
         if (term < sum * GBM_EPSILON / 4)
             break;
+        k += 4;
     }
     return sum;
 }
