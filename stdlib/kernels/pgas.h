@@ -142,33 +142,33 @@ GBM_FN_BIG void gbm_pgas_ahead(struct gbm_pgas_group *g,
         gbm_normals_ahead(g->ahead[1].words[0], g->ahead[1].normal[0]);
 }
 
-/* The stream of particle i of those of time t. */
-GBM_FN struct gbm_rng gbm_pgas_own(struct gbm_pgas_group *g,
-                                   const struct gbm_rng *rng,
-                                   const struct gbm_pgas *p, int t, int i)
+/* The stream of particle k of all, which are asked for one after another. In
+ * place: what was just written word by word is slow to copy as a whole. */
+GBM_FN void gbm_pgas_own(struct gbm_pgas_group *g, const struct gbm_rng *rng,
+                         const struct gbm_pgas *p, long long k,
+                         struct gbm_rng *own)
 {
-    const long long k = (long long)t * p->particles + i;
-    const uint32_t place = (uint32_t)i % GBM_AHEAD_GROUP;
+    const uint32_t place = (uint32_t)(k % GBM_AHEAD_GROUP);
     if (place == 0)
         gbm_pgas_ahead(g, rng, k, p->normal);
-    struct gbm_rng own = *rng;
-    own.key0 = (uint32_t)g->key0[place];
-    own.key1 = (uint32_t)g->key1[place];
-    own.block = own.left = 0;
-    own.ahead = g->ahead;
-    own.place = place;
-    own.stride = GBM_AHEAD_GROUP;
-    own.nahead = 2;
-    own.normals = p->normal ? 3 : 0;
-    return own;
+    *own = *rng;
+    own->key0 = (uint32_t)g->key0[place];
+    own->key1 = (uint32_t)g->key1[place];
+    own->block = own->left = 0;
+    own->ahead = g->ahead;
+    own->place = place;
+    own->stride = GBM_AHEAD_GROUP;
+    own->nahead = 2;
+    own->normals = p->normal ? 3 : 0;
 }
 #else
-GBM_FN struct gbm_rng gbm_pgas_own(const struct gbm_pgas_group *g,
-                                   const struct gbm_rng *rng,
-                                   const struct gbm_pgas *p, int t, int i)
+GBM_FN void gbm_pgas_own(const struct gbm_pgas_group *g,
+                         const struct gbm_rng *rng, const struct gbm_pgas *p,
+                         long long k, struct gbm_rng *own)
 {
     (void)g;
-    return gbm_pgas_stream(rng, (long long)t * p->particles + i);
+    (void)p;
+    *own = gbm_pgas_stream(rng, k);
 }
 #endif
 
@@ -241,6 +241,7 @@ GBM_INLINE int gbm_pgas_ancestor(struct gbm_rng *rng, const struct gbm_pgas *p,
 /* The particles of time t, the last of them the state in memory, which goes on
  * from particle `kept`. */
 GBM_INLINE bool gbm_pgas_advance(const struct gbm_rng *rng,
+                                 struct gbm_pgas_group *group,
                                  const struct gbm_pgas *p, int t, int kept)
 {
     const int last = p->particles - 1;
@@ -250,14 +251,14 @@ GBM_INLINE bool gbm_pgas_advance(const struct gbm_rng *rng,
     real *ancestor = p->ancestor + t * p->stride;
     const real current = p->current(p->context, t);
     const bool known = p->known(p->context, t);
-    struct gbm_pgas_group group;
     GBM_TEAM_FOR(i, 0, p->particles, p->team)
     {
-        struct gbm_rng own = gbm_pgas_own(&group, rng, p, t, i);
+        const long long k = (long long)t * p->particles + i;
+        struct gbm_rng own;
+        gbm_pgas_own(group, rng, p, k, &own);
         int from = t == 0 ? 0 : kept;
         if (t > 0 && i < last)
-            from = gbm_pgas_descend(rng, &own, (long long)t * p->particles + i,
-                                    p->particles, chances);
+            from = gbm_pgas_descend(rng, &own, k, p->particles, chances);
         else
             own.block = 1;
         const real previous = t > 0 ? before[from] : 0;
@@ -341,9 +342,10 @@ GBM_INLINE bool gbm_pgas_draw(struct gbm_rng *rng, const struct gbm_pgas *p,
 {
     const struct gbm_rng streams = *rng;
     const bool counts = adapting && p->tuned && p->n > 0;
+    struct gbm_pgas_group group;
     for (int t = 0; t < p->n; t++) {
         const int kept = t > 0 ? gbm_pgas_ancestor(rng, p, t) : 0;
-        if (!gbm_pgas_advance(&streams, p, t, kept))
+        if (!gbm_pgas_advance(&streams, &group, p, t, kept))
             return false;
     }
     int at = p->n == 0 ? 0

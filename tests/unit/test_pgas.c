@@ -134,15 +134,15 @@ static void streams_are_their_own(void **state)
     struct gbm_rng rng;
     const struct gbm_pgas p = {.particles = 21, .normal = true};
     gbm_rng_start(&rng, 1, 2, 3, 4, 5);
-    for (int i = 0; i < p.particles; i++) {
-        struct gbm_rng one = gbm_pgas_stream(&rng, 7 * p.particles + i);
-        struct gbm_rng many = gbm_pgas_own(&group, &rng, &p, 7, i);
+    for (int k = 0; k < 8 * p.particles; k++) {
+        struct gbm_rng one = gbm_pgas_stream(&rng, k), many;
+        gbm_pgas_own(&group, &rng, &p, k, &many);
         assert_true(gbm_uniform(&one) == gbm_uniform(&many));
         one.block = many.block = 1;
         one.left = many.left = 0;
         assert_true(real_fabs(gbm_draw_normal(&one) - gbm_draw_normal(&many)) <
                     1e-14);
-        for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++)
             assert_true(gbm_uniform(&one) == gbm_uniform(&many));
     }
 }
