@@ -90,8 +90,31 @@ GBM_FN int gbm_pgas_choose(struct gbm_rng *rng, int n, const real *weight,
     return i;
 }
 
-/* The same for particle k of all. Its stream's first block is for two tries and
- * the next begins its draw. */
+/* Another particle than the last, the one in memory, or this one again: leaves
+ * probabilities as weight[i] as they are, and stays less often than a draw from
+ * these. Liu (1996), Peskun's theorem and a modified discrete-state Gibbs
+ * sampler, Biometrika 83. */
+GBM_FN int gbm_pgas_leave(struct gbm_rng *rng, const struct gbm_pgas *p,
+                          const real *weight)
+{
+    const int last = p->particles - 1;
+    gbm_total others = 0, largest = 0;
+    GBM_TEAM_FOR(i, 0, last, p->team)
+    {
+        others += weight[i];
+        largest = weight[i] > largest ? weight[i] : largest;
+    }
+    others = gbm_team_sum(p->team, others);
+    largest = gbm_team_max(p->team, largest);
+    if (!(largest > 0))
+        return last;
+    const int i = gbm_pgas_choose(rng, last, weight, (real)largest);
+    const gbm_total back = others - weight[i] + weight[last];
+    return gbm_uniform(rng) * back < others ? i : last;
+}
+
+/* i as likely for particle k of all, whose predecessor it is. Its stream's
+ * first block is for two tries and the next begins its draw. */
 GBM_FN int gbm_pgas_descend(const struct gbm_rng *rng, struct gbm_rng *own,
                             long long k, int n, const real *weight)
 {
@@ -227,13 +250,9 @@ GBM_INLINE int gbm_pgas_ancestor(struct gbm_rng *rng, const struct gbm_pgas *p,
     }
     largest = gbm_team_max(p->team, largest);
     gbm_team_sync(p->team);
-    if (!(largest > REAL_C(1e-9))) {
-        if (!gbm_pgas_scale_logs(p, t, to))
-            return p->particles - 1;
-        largest = 1;
-    }
-    const int chosen =
-        gbm_pgas_choose(rng, p->particles, weight, (real)largest);
+    if (!(largest > REAL_C(1e-9)) && !gbm_pgas_scale_logs(p, t, to))
+        return p->particles - 1;
+    const int chosen = gbm_pgas_leave(rng, p, weight);
     gbm_team_sync(p->team); /* all have read the weights */
     return chosen;
 }
@@ -348,9 +367,9 @@ GBM_INLINE bool gbm_pgas_draw(struct gbm_rng *rng, const struct gbm_pgas *p,
         if (!gbm_pgas_advance(&streams, &group, p, t, kept))
             return false;
     }
-    int at = p->n == 0 ? 0
-                       : gbm_pgas_choose(rng, p->particles,
-                                         p->weight + (p->n - 1) * p->stride, 1);
+    int at = p->n == 0
+                 ? 0
+                 : gbm_pgas_leave(rng, p, p->weight + (p->n - 1) * p->stride);
     for (int t = p->n - 1; t >= 0; t--) {
         if (t % p->team->lanes == p->team->lane) {
             p->store(p->context, t, p->value[t * p->stride + at]);

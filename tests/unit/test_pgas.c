@@ -147,12 +147,56 @@ static void streams_are_their_own(void **state)
     }
 }
 
+/* Chosen again and again, as the one in memory, each of these is as likely as
+ * its weight says, and stays less often than a draw from them would. */
+static void another_is_chosen_where_it_can_be(void **state)
+{
+    (void)state;
+    enum { CHOICES = 4, TIMES = 40000 };
+    const real chance[CHOICES] = {0.1, 0.2, 0.3, 0.4};
+    const struct gbm_team alone = {0, 1};
+    const struct gbm_pgas p = {.particles = CHOICES, .team = &alone};
+    int now = 0, count[CHOICES] = {0}, stayed = 0;
+    struct gbm_rng rng;
+    gbm_rng_start(&rng, 1, 2, 3, 4, 5);
+    for (int i = 0; i < TIMES; i++) {
+        real weight[CHOICES];
+        memcpy(weight, chance, sizeof weight);
+        weight[now] = chance[CHOICES - 1];
+        weight[CHOICES - 1] = chance[now];
+        const int chosen = gbm_pgas_leave(&rng, &p, weight);
+        if (chosen == CHOICES - 1)
+            stayed++;
+        else
+            now = chosen == now ? CHOICES - 1 : chosen;
+        count[now]++;
+    }
+    for (int k = 0; k < CHOICES; k++)
+        assert_true(fabs((double)count[k] / TIMES - chance[k]) < 0.01);
+    assert_true(stayed > 0 && stayed < 0.2 * TIMES); /* not 0.3 */
+}
+
+/* A last state that data say nothing about never stays. */
+static void an_even_choice_moves(void **state)
+{
+    (void)state;
+    struct series s = {.variance = 1e300, .sharp = 1e300};
+    begin();
+    for (int i = 0; i < 200; i++) {
+        const real before = s.x[N - 1];
+        stays(&s, 5, 1, 0);
+        assert_true(s.x[N - 1] != before);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(few_do_where_data_say_little),
         cmocka_unit_test(as_many_as_the_slowest_needs),
         cmocka_unit_test(no_more_than_there_is_room_for),
+        cmocka_unit_test(another_is_chosen_where_it_can_be),
+        cmocka_unit_test(an_even_choice_moves),
         cmocka_unit_test(streams_are_their_own)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
