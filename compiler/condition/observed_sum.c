@@ -360,13 +360,29 @@ struct step *condition_pair_step(struct compiler *c, struct model *m,
     return s;
 }
 
-/* The same node in two sums could not move at all. */
+/* Whether instances of the family have the same cell whatever the data are. */
+static bool same_in_instances(const struct family *f, symp cell)
+{
+    bool same = false;
+    for (int i = 0; i < f->nloops; i++) {
+        bool told = false;
+        for (int d = 0; d < cell->nargs; d++)
+            told = told || sym_has_loop(cell->args[d], f->loops[i]);
+        same = same || !told;
+    }
+    for (int d = 0; d < cell->nargs; d++)
+        same = same || sym_reads_latent(cell->args[d]);
+    return same;
+}
+
+/* The same node in two sums could not move at all. Where subscripts may or may
+ * not repeat, as they are data or arithmetic, that is seen when data are read.
+ */
 static bool shared_cell(struct compiler *c, const struct factor *g,
                         const struct summand *list)
 {
     for (const struct summand *s = list; s; s = s->next)
-        if (g->family->nloops &&
-            !condition_cell_per_instance(c, g->family, s->cell)) {
+        if (same_in_instances(g->family, s->cell)) {
             error_at(c, g->family->span,
                      "not supported yet: %s is in several observed sums",
                      sym_text(c, s->cell));
