@@ -369,6 +369,30 @@ symp sym_div(struct compiler *c, symp a, symp b)
     return sym_mul2(c, a, sym_pow(c, b, sym_num(c, -1)));
 }
 
+static bool stands_in(symp e, const void *other)
+{
+    return (e->kind == SYM_REF && !e->var->indexes &&
+            sym_has_var(other, e->var)) ||
+           (e->kind == SYM_TARGET && sym_has_target(other));
+}
+
+/* Powers with an exponent that is no number may overflow, or be 0, where their
+ * product is moderate: a^c (a + b)^-c, of which (a / (a + b))^c is less than 1.
+ */
+bool sym_powers_apart(symp a, symp b, symp exponent)
+{
+    return exponent->kind == SYM_NUM || !sym_any(a, stands_in, b);
+}
+
+static bool factors_apart(symp product, symp exponent)
+{
+    for (int i = 0; i < product->nargs; i++)
+        for (int j = 0; j < i; j++)
+            if (!sym_powers_apart(product->args[i], product->args[j], exponent))
+                return false;
+    return true;
+}
+
 symp sym_pow(struct compiler *c, symp base, symp exponent)
 {
     if (sym_is(exponent, 0) || sym_is(base, 1))
@@ -390,7 +414,7 @@ symp sym_pow(struct compiler *c, symp base, symp exponent)
         (sym_is_whole(exponent) || sym_positive(base))) {
         bool all = sym_is_whole(exponent);
         if (!all) {
-            all = true;
+            all = factors_apart(base, exponent);
             for (int i = 0; i < base->nargs; i++)
                 all = all && sym_positive(base->args[i]);
         }

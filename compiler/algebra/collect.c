@@ -333,8 +333,8 @@ static void collect_power(const struct collector *k, symp e, symp coefficient)
     if (base->kind == SYM_MUL && sym_positive_if(base, k->positive)) {
         struct list dep = {0};
         symp free = split_free(c, base, &dep);
-        if (!sym_is(free, 1)) {
-            symp rest = sym_mul(c, dep.n, dep.at);
+        symp rest = sym_mul(c, dep.n, dep.at);
+        if (!sym_is(free, 1) && sym_powers_apart(free, rest, exponent)) {
             collect(k, sym_pow(c, rest, exponent),
                     sym_mul2(c, coefficient, sym_pow(c, free, exponent)));
             return;
