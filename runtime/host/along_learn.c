@@ -144,9 +144,14 @@ static double rows_seen_as(double seen, int rows)
 /* The same in sweeps, without the first quarter of the rows, or the last, with
  * which it would be more: a chain that comes from far, or has been elsewhere
  * for once, is not slow for that. */
+static int rows_looked_at(const struct learner *l)
+{
+    return l->h.rows - l->h.rows / 4;
+}
+
 static double time_of(struct learner *l, int j)
 {
-    const int most = l->h.rows - l->h.rows / 4;
+    const int most = rows_looked_at(l);
     const double seen =
         fmin(rows_of(l, j, 0, most), rows_of(l, j, l->h.rows - most, most));
     return l->h.stride * rows_seen_as(seen, most);
@@ -288,14 +293,20 @@ static void set_lines(struct learner *l, struct along_lines *lines, double cost)
 }
 
 /* How much faster the slow numbers are than before there were lines: the
- * slowest, or all on the geometric mean. */
-static double faster(const struct along_lines *lines, const double *times)
+ * slowest, or all on the geometric mean. Times that these rows could not tell
+ * from longer ones are alike, since there were more rows before. */
+static double faster(const struct learner *l, const struct along_lines *lines,
+                     const double *times)
 {
     const int n = lines->njudged;
-    double sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += log(lines->before[i] / times[i]);
-    return fmax(exp(sum / n), largest(lines->before, n) / largest(times, n));
+    const double most = l->h.stride * SEEN_MOST * rows_looked_at(l);
+    double sum = 0, before[ALONG_JUDGED], now[ALONG_JUDGED];
+    for (int i = 0; i < n; i++) {
+        before[i] = fmin(lines->before[i], most);
+        now[i] = fmin(times[i], most);
+        sum += log(before[i] / now[i]);
+    }
+    return fmax(exp(sum / n), largest(before, n) / largest(now, n));
 }
 
 static void learn(struct learner *l, struct along_lines *lines, double cost,
@@ -318,7 +329,7 @@ static void learn(struct learner *l, struct along_lines *lines, double cost,
         memcpy(lines->before, times, sizeof times);
     /* lines that were not tried make nothing faster */
     if (last && !l->h.always &&
-        faster(lines, times) < GAIN * (1 + lines->n * cost))
+        faster(l, lines, times) < GAIN * (1 + lines->n * cost))
         lines->n = 0;
     else
         set_lines(l, lines, cost);

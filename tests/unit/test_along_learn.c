@@ -101,6 +101,20 @@ static void leaves_out_what_does_not(void **unused)
     assert_int_equal(lines.n, 0);
 }
 
+/* What takes as long as all rows does so of fewer, too, of which less is seen:
+ * warm-up judges by two thirds of the rows that it learns from. */
+static void is_no_faster_by_fewer_rows(void **unused)
+{
+    (void)unused;
+    begin(1);
+    struct along_history h = states(x, 1);
+    h.rows = 2 * ROWS / 3;
+    for (int i = 0; i < h.rows * N; i++)
+        x[h.rows * N + i] = x[ROWS * N + i];
+    assert_true(along_learn(&lines, &h, 0.1, true));
+    assert_int_equal(lines.n, 0);
+}
+
 /* Of what takes as long as all rows a sixth is seen, about their own mean. */
 static void knows_what_it_does_not_see(void **unused)
 {
@@ -210,6 +224,7 @@ int main(void)
         cmocka_unit_test(asks_what_it_costs),
         cmocka_unit_test(keeps_what_pays),
         cmocka_unit_test(leaves_out_what_does_not),
+        cmocka_unit_test(is_no_faster_by_fewer_rows),
         cmocka_unit_test(knows_what_it_does_not_see),
         cmocka_unit_test(waits_for_what_stays),
         cmocka_unit_test(moves_beside_what_stays),
