@@ -128,9 +128,9 @@ static void add_driver(struct compiler *c, struct command *k)
 static void add_compiler(struct compiler *c, struct command *k, size_t length,
                          int part, const char *headers)
 {
-    /* What -O1 and -Og leave out: with -fexpensive-optimizations the upper halves
-     * of vector registers are cleared before calls; else Intel's run the SSE
-     * code of libm ten times slower. */
+    /* What -O1 and -Og leave out: with -fexpensive-optimizations the upper
+     * halves of vector registers are cleared before calls; else Intel's run the
+     * SSE code of libm ten times slower. */
     const char *fixed[] = {"-std=gnu11",
                            intern_format(c, "-O%s", level_of(c, length, part)),
                            intern_format(c, "-DGBM_PART=%d", part),
@@ -151,12 +151,44 @@ static void add_compiler(struct compiler *c, struct command *k, size_t length,
         add(k, "-march=native");
 }
 
+/* The first folder on PATH that has a program; NULL: none. */
+static const char *folder_of(struct compiler *c, const char *program)
+{
+    const char *path = getenv("PATH");
+    for (size_t n; path && *path; path += n + (path[n] == ':')) {
+        n = strcspn(path, ":");
+        const char *folder = intern_format(c, "%.*s", (int)n, path);
+        if (access(path_join(c, folder, program), X_OK) == 0)
+            return folder;
+    }
+    return NULL;
+}
+
+/* The usual linker spends most of its time on the names in OpenBLAS; these take
+ * a third. They must stand beside the compiler, so be made for the same system;
+ * who names another compiler gets that one's linker. NULL: there is none. */
+static const char *quick_linker(struct compiler *c)
+{
+    static const char *const linkers[] = {"gold", "lld"};
+    const char *cc = getenv("CC");
+    const char *folder = cc && *cc ? NULL : folder_of(c, "cc");
+    for (size_t i = 0; folder && i < sizeof linkers / sizeof *linkers; i++) {
+        const char *name = intern_format(c, "ld.%s", linkers[i]);
+        if (access(path_join(c, folder, name), X_OK) == 0)
+            return linkers[i];
+    }
+    return NULL;
+}
+
 /* What it is linked with. */
 static void add_libraries(struct compiler *c, struct command *k,
                           const char *libraries)
 {
     /* not -Wl: a comma in the folder's name would end it */
     const char *search[] = {"-Xlinker", "-rpath", "-Xlinker", libraries};
+    const char *linker = quick_linker(c);
+    if (linker)
+        add(k, intern_format(c, "-fuse-ld=%s", linker));
     /* what debuggers read is most of libgbm.a: half of the time of linking */
     if (!c->options.save_temps)
         add(k, "-Wl,--strip-debug");
