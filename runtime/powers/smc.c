@@ -407,7 +407,8 @@ static bool can_be_away(struct rt_chains *r, const struct smc *t)
 }
 
 /* Log likelihoods of draws of the prior, by the device if it tells them: its
- * densities have the chain's power, which is 0 as yet. */
+ * densities have the chain's power, which is 0 as yet. States that stay there
+ * have gone there with that; their powers follow as they are resampled. */
 static enum gbm_status find_first_logliks(struct rt_chains *r, struct smc *t)
 {
     double *power = rt_powers(&r->in);
@@ -436,9 +437,7 @@ static enum gbm_status begin(struct rt_chains *r, struct smc *t)
     if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
         return r->rt->status;
     t->begun = true;
-    if (find_first_logliks(r, t) != GBM_OK)
-        return r->rt->status;
-    return t->away ? r->rt->device->put(r->rt) : GBM_OK;
+    return find_first_logliks(r, t);
 }
 
 /* From the prior to the posterior. Between two sweeps of the moves is all that

@@ -109,8 +109,8 @@ for precision in double single; do
     same m_smc_host m_smc_device smc
 done
 rm ran
-GBM_FAKE_KERNELS=ran status 0 ./m --data m.R --quiet --method smc \
-    --device cuda --no-check --particles 40 --chains 2
+GBM_FAKE_COPIES=copies GBM_FAKE_KERNELS=ran status 0 ./m --data m.R --quiet \
+    --method smc --device cuda --no-check --particles 40 --chains 2
 grep -q '^particles_copy ' ran || fail "the host has the particles: $(cat ran)"
 
 # Log likelihoods of the first draws are the device's, too: one time more than
@@ -118,3 +118,8 @@ grep -q '^particles_copy ' ran || fail "the host has the particles: $(cat ran)"
 times() { sed -n "s/^$1 //p" ran; }
 [ "$(times logdensity_y_v_kernel)" = $(($(times particles_average) + 1)) ] ||
     fail "the host evaluates densities: $(cat ran)"
+
+# The six z of 80 particles, and the lists of them, go there as the device begins
+# and as the prior is drawn, and never again.
+[ "$(grep -cx $((80 * 6 * 4)) copies)" = 4 ] ||
+    fail "states go to the device $(grep -cx $((80 * 6 * 4)) copies) times"
