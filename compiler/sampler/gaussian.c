@@ -444,11 +444,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     sampler_emit_block_comment(c, out, s);
     sampler_emit_assemble(c, out, s);
     struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n",
-                s->name);
+    emit_open_update(out, s);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");

@@ -278,14 +278,11 @@ static void emit_pair_update(struct compiler *c, struct text *out,
 {
     const char *id = pair_id(s);
     struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "/* %s    %s\n * %s and %s move by what keeps the sum. */\n"
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, "
-                "int adapting)\n{\n",
-                s->family->text, text_place_in_comment(c, s->family->span),
-                sym_text(c, pair_of(s)[0].cell),
-                sym_text(c, pair_of(s)[1].cell), s->name);
+    text_printf(
+        out, "/* %s    %s\n * %s and %s move by what keeps the sum. */\n",
+        s->family->text, text_place_in_comment(c, s->family->span),
+        sym_text(c, pair_of(s)[0].cell), sym_text(c, pair_of(s)[1].cell));
+    emit_open_update(out, s);
     if (s->family->nloops)
         emit_decode(&e, s->family, "element");
     if (!s->family->nslices) {

@@ -365,15 +365,13 @@ static void emit_chain_update(struct compiler *c, struct text *out,
                               const struct step *s)
 {
     const char *n = s->name;
+    emit_open_update(out, s);
     text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, "
-                "int adapting)\n{\n"
                 "    struct path_%s p;\n    open_%s(&p, s, team, element);\n"
                 "    const struct gbm_chain chain = {\n        &p, team, p.n, "
                 "p.values, %s, enter_%s_at, transition_%s_at,\n        "
                 "emission_%s_at, current_%s_at, store_%s_at};\n",
-                n, n, n, homogeneous(c, s) ? "true" : "false", n, n, n, n, n);
+                n, n, homogeneous(c, s) ? "true" : "false", n, n, n, n, n);
     text_printf(out,
                 "    if (p.values > GBM_CHAIN_VALUES) {\n        "
                 "gbm_chain_sites(rng, &chain);\n        return;\n    }\n"

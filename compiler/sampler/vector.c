@@ -243,11 +243,7 @@ static void emit_update(struct compiler *c, struct text *out,
                         const struct step *s, struct vector_family *v)
 {
     struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n",
-                s->name);
+    emit_open_update(out, s);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
     emit_line(&e, "GBM_SCRATCH(sums, sums_small, %s);", cells(v));

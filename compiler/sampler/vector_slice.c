@@ -399,11 +399,7 @@ static void emit_companion(struct emitter *e, const struct step *s,
 static void emit_update(struct compiler *c, struct text *out, struct step *s)
 {
     const struct family *f = s->family;
-    text_printf(out,
-                "GBM_FN void %s(const struct state *s, struct gbm_rng *rng,\n"
-                "    const struct gbm_team *team, long long element, int "
-                "adapting)\n{\n",
-                s->name);
+    emit_open_update(out, s);
     struct emitter e = emitter_new(c, out);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);

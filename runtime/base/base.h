@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The name nearest to `name` by edits, or NULL if none is near. */
 const char *rt_nearest(const char *name, int n,
@@ -21,6 +22,10 @@ double rt_thread_clock(void); /* of the one that asks */
  * seconds after the process began. */
 __attribute__((format(printf, 1, 2))) void rt_clock_note(const char *format,
                                                          ...);
+
+/* The list, moved if need be, with room for an item behind the n that it has.
+ * It may begin as NULL, of capacity 0. */
+void *rt_grow(void *list, int64_t n, int64_t *capacity, size_t size);
 
 /* The next name of a list "theta, mu[1:3,2]", which is stepped over, and its
  * length, with what it has in brackets; NULL: there is none. */

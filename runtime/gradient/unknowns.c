@@ -2,20 +2,10 @@
  * all but what is observed, what is drawn forward, as nothing observed depends
  * on it, and what is a whole number, which has no derivatives. */
 #include "gradient/gradient.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static void *grow(void *list, int64_t n, int64_t *capacity, size_t size)
-{
-    if (n < *capacity)
-        return list;
-    *capacity = 2 * n + 16;
-    list = realloc(list, (size_t)*capacity * size);
-    if (!list)
-        abort();
-    return list;
-}
 
 static bool counts(const struct gbm_family *f)
 {
@@ -55,8 +45,8 @@ static enum gbm_status add(struct rt *rt, struct rt_unknowns *u,
     if (latent == 0)
         return GBM_OK;
     if (fam->discrete) {
-        u->discrete = grow(u->discrete, u->ndiscrete, &u->discrete_capacity,
-                           sizeof *u->discrete);
+        u->discrete = rt_grow(u->discrete, u->ndiscrete, &u->discrete_capacity,
+                              sizeof *u->discrete);
         u->discrete[u->ndiscrete++] = (struct rt_discrete){f, e};
         return GBM_OK;
     }
@@ -80,13 +70,13 @@ static enum gbm_status add(struct rt *rt, struct rt_unknowns *u,
         if (rt_seen(slot, buffer->cells[i]))
             continue;
         u->cells =
-            grow(u->cells, u->ncells, &u->cells_capacity, sizeof *u->cells);
+            rt_grow(u->cells, u->ncells, &u->cells_capacity, sizeof *u->cells);
         u->cells[u->ncells++] = buffer->cells[i];
     }
     item.dimension = item.map->dimension(item.ncells);
     item.first = u->dimension;
     u->dimension += item.dimension;
-    u->items = grow(u->items, u->n, &u->capacity, sizeof *u->items);
+    u->items = rt_grow(u->items, u->n, &u->capacity, sizeof *u->items);
     u->items[u->n++] = item;
     return GBM_OK;
 }

@@ -102,27 +102,6 @@ static bool join_groups(struct walker *w)
     return any;
 }
 
-static bool own_cells(struct walker *w, int f)
-{
-    const struct gbm_family *fam = &w->in->model->families[f];
-    const int v = fam->variable;
-    const int64_t cells = w->in->slots[v].cells;
-    if (!w->owner[v]) {
-        w->owner[v] = malloc((size_t)(cells + 1) * sizeof(int));
-        if (!w->owner[v])
-            return false;
-        for (int64_t i = 0; i < cells; i++)
-            w->owner[v][i] = -1;
-    }
-    for (int64_t e = 0; e < w->in->elements[f]; e++) {
-        int64_t n = rt_element_cells(fam, w->state, e, &w->buffer);
-        for (int64_t i = 0; i < n; i++)
-            if (w->buffer.cells[i] >= 0 && w->buffer.cells[i] < cells)
-                w->owner[v][w->buffer.cells[i]] = (int)(w->base[f] + e);
-    }
-    return true;
-}
-
 static bool prepare(struct walker *w)
 {
     const struct gbm_model *m = w->in->model;
@@ -147,7 +126,8 @@ static bool prepare(struct walker *w)
     bool ok = w->whole && w->live && w->stack;
     for (int f = 0; ok && f < m->nfamilies; f++)
         if (w->base[f + 1] > w->base[f])
-            ok = own_cells(w, f);
+            ok = rt_own_cells(w->in, f, w->state, w->base[f], w->owner,
+                              &w->buffer);
     return ok;
 }
 

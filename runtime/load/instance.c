@@ -112,6 +112,47 @@ int64_t rt_element_cells(const struct gbm_family *family, const void *state,
     return n > 0 ? family->cells(state, element, buffer->cells) : 0;
 }
 
+bool rt_own_cells(const struct rt_instance *in, int family, const void *state,
+                  int64_t first, int **owner, struct rt_cells *buffer)
+{
+    const struct gbm_family *f = &in->model->families[family];
+    const int v = f->variable;
+    const int64_t cells = in->slots[v].cells;
+    if (!owner[v]) {
+        owner[v] = malloc((size_t)(cells + 1) * sizeof(int));
+        if (!owner[v])
+            return false;
+        for (int64_t i = 0; i < cells; i++)
+            owner[v][i] = -1;
+    }
+    for (int64_t e = 0; e < in->elements[family]; e++) {
+        int64_t n = rt_element_cells(f, state, e, buffer);
+        for (int64_t i = 0; i < n; i++)
+            if (buffer->cells[i] >= 0 && buffer->cells[i] < cells)
+                owner[v][buffer->cells[i]] = (int)(first + e);
+    }
+    return true;
+}
+
+struct rt_observed rt_count_observed(const struct rt_instance *in, int family,
+                                     const void *state)
+{
+    const struct gbm_family *f = &in->model->families[family];
+    const struct rt_slot *slot = &in->slots[f->variable];
+    struct rt_observed count = {0};
+    struct rt_cells buffer = {0};
+    for (int64_t e = 0; e < in->elements[family]; e++) {
+        int64_t n = rt_element_cells(f, state, e, &buffer), seen = 0;
+        for (int64_t i = 0; i < n; i++)
+            seen += rt_seen(slot, buffer.cells[i]);
+        *(seen == 0  ? &count.none
+          : seen < n ? &count.partly
+                     : &count.whole) += 1;
+    }
+    free(buffer.cells);
+    return count;
+}
+
 bool rt_in_support(const struct rt_instance *in, const void *state, int chain,
                    int family, int64_t element)
 {

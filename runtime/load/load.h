@@ -18,8 +18,8 @@ void rt_note_beyond(const struct rt_instance *in, const void *state, int v,
 enum gbm_status rt_check_sums(struct rt *rt, const struct rt_instance *in,
                               const void *state);
 
-/* described.c. Fails if a latent number, which observed nodes depend on, is of a
- * set that the library does not describe. After rt_find_barren. */
+/* described.c. Fails if a latent number, which observed nodes depend on, is of
+ * a set that the library does not describe. After rt_find_barren. */
 enum gbm_status rt_check_described(struct rt *rt, const struct rt_instance *in,
                                    const void *state);
 
@@ -87,6 +87,18 @@ struct rt_cells {
 };
 int64_t rt_element_cells(const struct gbm_family *family, const void *state,
                          int64_t element, struct rt_cells *buffer);
+/* Notes in owner[] of the family's variable (made if it is NULL, -1 is of none)
+ * which node defines each cell: the family's elements are nodes from `first`
+ * on. False: no memory. */
+bool rt_own_cells(const struct rt_instance *in, int family, const void *state,
+                  int64_t first, int **owner, struct rt_cells *buffer);
+/* How many of a family's elements have no cell that is observed, some such
+ * cells, and no others. */
+struct rt_observed {
+    int64_t none, partly, whole;
+};
+struct rt_observed rt_count_observed(const struct rt_instance *in, int family,
+                                     const void *state);
 /* Whether an element is drawn forward, so no part of the joint that a sweep
  * samples: an unobserved leaf, or barren. */
 bool rt_drawn_forward(const struct rt_instance *in, const void *state,

@@ -61,25 +61,6 @@ double rt_loglikelihood(const struct rt_instance *in, const void *state,
     return sum;
 }
 
-/* Whether data tell elements of f; *partly: of some only in part. */
-static bool any_observed(const struct rt_instance *in, int f, const void *state,
-                         bool *partly)
-{
-    const struct gbm_family *fam = &in->model->families[f];
-    const struct rt_slot *slot = &in->slots[fam->variable];
-    struct rt_cells buffer = {0};
-    bool any = false;
-    for (int64_t e = 0; rt_is_likelihood(fam) && e < in->elements[f]; e++) {
-        int64_t n = rt_element_cells(fam, state, e, &buffer), seen = 0;
-        for (int64_t i = 0; i < n; i++)
-            seen += rt_seen(slot, buffer.cells[i]);
-        any = any || seen > 0;
-        *partly = *partly || (seen > 0 && seen < n);
-    }
-    free(buffer.cells);
-    return any;
-}
-
 /* Names that the list has and that have no data. */
 static enum gbm_status check_list(struct rt *rt, const struct rt_instance *in,
                                   const bool *observed)
@@ -117,10 +98,12 @@ enum gbm_status rt_fit_powers(struct rt *rt, const struct rt_instance *in,
     for (int f = 0; s == GBM_OK && f < m->nfamilies; f++) {
         const struct gbm_family *fam = &m->families[f];
         const char *name = m->variables[fam->variable].name;
-        bool partly = false;
-        observed[f] = any_observed(in, f, state, &partly);
+        const struct rt_observed count = rt_is_likelihood(fam)
+                                             ? rt_count_observed(in, f, state)
+                                             : (struct rt_observed){0};
+        observed[f] = count.partly > 0 || count.whole > 0;
         bool wanted = observed[f] && (!temper || rt_is_listed(temper, name));
-        if (wanted && partly)
+        if (wanted && count.partly > 0)
             s = rt_fail(rt, GBM_USER_ERROR,
                         "%s: not supported yet: a power of a vector's density "
                         "of which some components are data and some not\n"

@@ -43,24 +43,10 @@ static int reader_of(const struct walker *w, int node)
 
 static bool own_cells(struct walker *w, struct rt_cells *buffer)
 {
-    const struct gbm_model *m = w->in->model;
-    for (int r = 0; r < w->q->nreaders; r++) {
-        int f = w->q->readers[r].family, v = m->families[f].variable;
-        int64_t cells = w->in->slots[v].cells;
-        if (!w->owner[v]) {
-            w->owner[v] = malloc((size_t)(cells + 1) * sizeof(int));
-            if (!w->owner[v])
-                return false;
-            for (int64_t i = 0; i < cells; i++)
-                w->owner[v][i] = -1;
-        }
-        for (int64_t e = 0; e < w->in->elements[f]; e++) {
-            int64_t n = rt_element_cells(&m->families[f], w->state, e, buffer);
-            for (int64_t i = 0; i < n; i++)
-                if (buffer->cells[i] >= 0 && buffer->cells[i] < cells)
-                    w->owner[v][buffer->cells[i]] = (int)(w->base[r] + e);
-        }
-    }
+    for (int r = 0; r < w->q->nreaders; r++)
+        if (!rt_own_cells(w->in, w->q->readers[r].family, w->state, w->base[r],
+                          w->owner, buffer))
+            return false;
     return true;
 }
 

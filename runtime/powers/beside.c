@@ -22,35 +22,18 @@ enum gbm_status rt_refuse_beside(struct rt *rt, const char *method)
                : GBM_OK;
 }
 
-/* Of f: whether some element is data; *latent: whether some is not. */
-static bool any_data(const struct rt_instance *in, const void *state, int f,
-                     bool *latent)
-{
-    const struct gbm_family *fam = &in->model->families[f];
-    const struct rt_slot *slot = &in->slots[fam->variable];
-    struct rt_cells buffer = {0};
-    bool any = false;
-    for (int64_t e = 0; e < in->elements[f]; e++) {
-        int64_t n = rt_element_cells(fam, state, e, &buffer), seen = 0;
-        for (int64_t i = 0; i < n; i++)
-            seen += rt_seen(slot, buffer.cells[i]);
-        any = any || seen > 0;
-        *latent = *latent || seen == 0;
-    }
-    free(buffer.cells);
-    return any;
-}
-
 bool rt_all_raised(const struct rt_instance *in)
 {
     void *state = calloc(1, in->model->state_size + 1);
-    bool all = state != NULL, latent;
+    bool all = state != NULL;
     if (state)
         rt_bind(in, state, 0);
     for (int f = 0; all && f < in->model->nfamilies; f++) {
         const struct gbm_family *fam = &in->model->families[f];
-        all = fam->raised || !rt_is_likelihood(fam) ||
-              !any_data(in, state, f, &latent);
+        if (fam->raised || !rt_is_likelihood(fam))
+            continue;
+        const struct rt_observed count = rt_count_observed(in, f, state);
+        all = count.partly == 0 && count.whole == 0;
     }
     free(state);
     return all;
@@ -65,11 +48,9 @@ enum gbm_status rt_check_prior(struct rt *rt, const struct rt_instance *in,
     rt_bind(in, state, 0);
     for (int f = 0; f < in->model->nfamilies && rt->status == GBM_OK; f++) {
         const struct gbm_family *fam = &in->model->families[f];
-        bool latent = false;
         if (!rt_is_likelihood(fam) || !fam->no_draw)
             continue;
-        any_data(in, state, f, &latent);
-        if (latent)
+        if (rt_count_observed(in, f, state).none > 0)
             rt_fail(rt, GBM_USER_ERROR,
                     "%s: --method %s begins at the prior, and this one has no "
                     "draws: it is improper, or its distribution does not say "

@@ -6,6 +6,7 @@
  * matrix ties move in twos. Nodes that augmentations add are left out. The cost
  * of a sweep goes with the square of the model's size. */
 #include "session/session.h"
+#include "base/base.h"
 #include "gbm.h"
 #include "host/host.h"
 
@@ -47,23 +48,12 @@ struct plain {
     int64_t count; /* of the moments */
 };
 
-static void *grow(void *list, int64_t n, int64_t *capacity, size_t size)
-{
-    if (n < *capacity)
-        return list;
-    *capacity = 2 * n + 16;
-    list = realloc(list, (size_t)*capacity * size);
-    if (!list)
-        abort();
-    return list;
-}
-
 /* ---- lines ---- */
 
 static int64_t add_place(struct plain *p, struct place place)
 {
     p->places =
-        grow(p->places, p->nplaces, &p->places_capacity, sizeof *p->places);
+        rt_grow(p->places, p->nplaces, &p->places_capacity, sizeof *p->places);
     p->places[p->nplaces] = place;
     return p->nplaces++;
 }
@@ -72,7 +62,8 @@ static void add_line(struct plain *p, struct line line)
 {
     int v = p->places[line.first].variable;
     line.integer = p->in->model->variables[v].integer;
-    p->lines = grow(p->lines, p->nlines, &p->lines_capacity, sizeof *p->lines);
+    p->lines =
+        rt_grow(p->lines, p->nlines, &p->lines_capacity, sizeof *p->lines);
     p->lines[p->nlines++] = line;
 }
 
