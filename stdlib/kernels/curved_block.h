@@ -170,6 +170,40 @@ struct gbm_curved_model {
 enum { GBM_CURVE_BASE, GBM_CURVE_CO, GBM_CURVE_SI };
 enum { GBM_CURVE_DENSITY, GBM_CURVE_UNBOUNDED, GBM_CURVE_AGAINST };
 
+/* x'Qx from the factor: |L'x|^2. */
+GBM_FN_LINKED gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
+                                        const struct gbm_team *team,
+                                        const real *V, const real *x);
+
+#if GBM_IN_PART(3)
+GBM_FN_LINKED gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
+                                        const struct gbm_team *team,
+                                        const real *V, const real *x)
+{
+    const int n = f->d - f->sparse;
+    gbm_total total = 0;
+    GBM_CLASSES_FOR(f, trees)
+    total += gbm_trees_multiply(trees, team, V, x, 0);
+    GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
+    {
+        gbm_total sum = x[k] / V[f->start[k]];
+        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
+            sum += V[i] * x[f->row[i]];
+        total += sum * sum;
+    }
+    GBM_TEAM_FOR(k, 0, n, team)
+    {
+        const real *column = V + f->dense + (int64_t)k * n;
+        const real *rest = x + f->sparse;
+        gbm_total sum = rest[k] / column[k];
+        for (int i = k + 1; i < n; i++)
+            sum += column[i] * rest[i];
+        total += sum * sum;
+    }
+    return gbm_team_sum(team, total);
+}
+#endif
+
 /* A row is beyond its bounds: these change the value. Where they hardly do, it
  * does not matter. */
 GBM_FN bool gbm_curve_beyond(real value, real unbounded)

@@ -8,6 +8,9 @@
  *             it in ten places compiles it once
  * GBM_FN_ONCE one with loops over arrays, of which a program may have many
  *             calls: the host's compiler has it once; inlined on the device
+ * GBM_FN_LINKED  a large one that knows nothing of the program: declared, and
+ *             defined under GBM_IN_PART(part). Where a program is compiled in
+ *             parts (skeleton.h) the others link to it; else as GBM_FN_ONCE
  * GBM_FN_ROWS a large one that the host evaluates in several rows at once, so
  *             inlines; called on the device
  * GBM_FN_SHARED  one that many places of a program use: called on the device
@@ -64,6 +67,14 @@ GBM_IN_VECTORS double tanh(double);
 #define GBM_FN_SHARED GBM_FN
 #define GBM_FN_ONCE static __attribute__((unused, noinline))
 #define GBM_FN_CALLED static __attribute__((unused, noinline, const))
+#endif
+
+#ifdef GBM_PART
+#define GBM_IN_PART(part) (GBM_PART == (part))
+#define GBM_FN_LINKED extern __attribute__((noinline))
+#else
+#define GBM_IN_PART(part) 1
+#define GBM_FN_LINKED GBM_FN_ONCE
 #endif
 
 #if defined(__CUDACC_RTC__)

@@ -49,6 +49,86 @@ struct gbm_sparse {
         for (struct gbm_trees trees_ = gbm_trees_of(next_), *k_ = &trees_; k_; \
              k_ = 0)
 
+/* V := the factor of the matrix in V. False if it is not positive definite (V
+ * is spoilt then). */
+GBM_FN_LINKED bool gbm_sparse_factor(const struct gbm_sparse *f,
+                                     const struct gbm_team *team, real *V);
+
+/* x := L^-1 x */
+GBM_FN_LINKED void gbm_sparse_forward(const struct gbm_sparse *f,
+                                      const struct gbm_team *team,
+                                      const real *V, real *x);
+
+/* x := L'^-1 x */
+GBM_FN_LINKED void gbm_sparse_backward(const struct gbm_sparse *f,
+                                       const struct gbm_team *team,
+                                       const real *V, real *x);
+
+/* out := L'x */
+GBM_FN_LINKED void gbm_sparse_multiply(const struct gbm_sparse *f,
+                                       const struct gbm_team *team,
+                                       const real *V, const real *x, real *out);
+
+/* -x'Qx/2, Q in V, for one lane; *size: the sum of its absolute terms, which
+ * its rounding error goes with. */
+GBM_FN_LINKED gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f,
+                                             const real *V, const real *x,
+                                             gbm_total *size);
+
+/* x[i] += independent standard normals, the same whatever the team. */
+GBM_FN_LINKED void gbm_add_normals(int n, struct gbm_rng *rng,
+                                   const struct gbm_team *team, real *x);
+
+/* Number i of a team's normals: where a lone lane's would be in the stream. */
+#ifdef GBM_SINGLE
+enum { GBM_NORMALS_OF_BLOCK = 4 };
+#else
+enum { GBM_NORMALS_OF_BLOCK = 2 };
+#endif
+GBM_FN real gbm_normal_number(const struct gbm_rng *rng, int i)
+{
+    struct gbm_rng own = *rng;
+    own.block += (uint32_t)(i / GBM_NORMALS_OF_BLOCK);
+    own.left = 0;
+    for (int skip = i % GBM_NORMALS_OF_BLOCK; skip > 0; skip--)
+        gbm_draw_normal(&own);
+    return gbm_draw_normal(&own);
+}
+
+GBM_FN void gbm_skip_normals(struct gbm_rng *rng, int n)
+{
+    rng->block +=
+        (uint32_t)((n + GBM_NORMALS_OF_BLOCK - 1) / GBM_NORMALS_OF_BLOCK);
+    rng->left = 0;
+}
+
+/* b := a draw of N(Q^-1 b, Q^-1), that is m + L'^-1 z with m = Q^-1 b, Q in V
+ * (Rue 2001, Fast sampling of Gaussian Markov random fields). Leaves z in
+ * `normals` [d] if that is not NULL. False if Q is not positive definite. */
+GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
+                            const struct gbm_team *team, real *V, real *b,
+                            real *normals)
+{
+    if (!gbm_sparse_factor(f, team, V))
+        return false;
+    gbm_sparse_forward(f, team, V, b);
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
+    normals[i] = b[i];
+    gbm_team_sync(team);
+    gbm_add_normals(f->d, rng, team, b);
+    GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
+    normals[i] = b[i] - normals[i];
+    if (normals)
+        gbm_team_sync(team); /* all have read b */
+    gbm_sparse_backward(f, team, V, b);
+    return true;
+}
+
+/* ---- what these are made of ---- */
+
+#if GBM_IN_PART(1)
+
 GBM_FN_ONCE void gbm_dense_factor(int n, real *U, const struct gbm_team *team)
 {
     for (int k = 0; k < n; k++) {
@@ -135,10 +215,8 @@ GBM_FN void gbm_sparse_factor_levels(const struct gbm_sparse *f,
     gbm_sparse_gather(f, f->levels, team, V);
 }
 
-/* V := the factor of the matrix in V. False if it is not positive definite (V
- * is spoilt then). */
-GBM_FN_ONCE bool gbm_sparse_factor(const struct gbm_sparse *f,
-                                   const struct gbm_team *team, real *V)
+GBM_FN_LINKED bool gbm_sparse_factor(const struct gbm_sparse *f,
+                                     const struct gbm_team *team, real *V)
 {
     const int n = f->d - f->sparse;
     if (gbm_team_alone(team))
@@ -282,10 +360,9 @@ GBM_FN void gbm_sparse_backward_alone(const struct gbm_sparse *f, const real *V,
     gbm_trees_backward(trees, &alone, V, x);
 }
 
-/* x := L^-1 x */
-GBM_FN_ONCE void gbm_sparse_forward(const struct gbm_sparse *f,
-                                    const struct gbm_team *team, const real *V,
-                                    real *x)
+GBM_FN_LINKED void gbm_sparse_forward(const struct gbm_sparse *f,
+                                      const struct gbm_team *team,
+                                      const real *V, real *x)
 {
     if (gbm_team_alone(team))
         gbm_sparse_forward_alone(f, V, x);
@@ -297,10 +374,9 @@ GBM_FN_ONCE void gbm_sparse_forward(const struct gbm_sparse *f,
     gbm_team_sync(team);
 }
 
-/* x := L'^-1 x */
-GBM_FN_ONCE void gbm_sparse_backward(const struct gbm_sparse *f,
-                                     const struct gbm_team *team, const real *V,
-                                     real *x)
+GBM_FN_LINKED void gbm_sparse_backward(const struct gbm_sparse *f,
+                                       const struct gbm_team *team,
+                                       const real *V, real *x)
 {
     struct gbm_team few;
     if (gbm_team_few(team, &few))
@@ -312,129 +388,9 @@ GBM_FN_ONCE void gbm_sparse_backward(const struct gbm_sparse *f,
         gbm_sparse_backward_levels(f, team, V, x);
 }
 
-/* Number i of a team's normals: where a lone lane's would be in the stream. */
-#ifdef GBM_SINGLE
-enum { GBM_NORMALS_OF_BLOCK = 4 };
-#else
-enum { GBM_NORMALS_OF_BLOCK = 2 };
-#endif
-GBM_FN real gbm_normal_number(const struct gbm_rng *rng, int i)
-{
-    struct gbm_rng own = *rng;
-    own.block += (uint32_t)(i / GBM_NORMALS_OF_BLOCK);
-    own.left = 0;
-    for (int skip = i % GBM_NORMALS_OF_BLOCK; skip > 0; skip--)
-        gbm_draw_normal(&own);
-    return gbm_draw_normal(&own);
-}
-
-GBM_FN void gbm_skip_normals(struct gbm_rng *rng, int n)
-{
-    rng->block +=
-        (uint32_t)((n + GBM_NORMALS_OF_BLOCK - 1) / GBM_NORMALS_OF_BLOCK);
-    rng->left = 0;
-}
-
-/* x[i] += independent standard normals, the same whatever the team. */
-GBM_FN_ONCE void gbm_add_normals(int n, struct gbm_rng *rng,
-                                 const struct gbm_team *team, real *x)
-{
-    rng->left = 0; /* of a block that something else began */
-    if (gbm_team_alone(team)) {
-        gbm_shift_normals(rng, n, x);
-        rng->left = 0; /* what follows begins a block, as for a team */
-        return;
-    }
-    GBM_TEAM_FOR(i, 0, n, team)
-    x[i] += gbm_normal_number(rng, i);
-    gbm_skip_normals(rng, n);
-    gbm_team_sync(team);
-}
-
-/* b := a draw of N(Q^-1 b, Q^-1), that is m + L'^-1 z with m = Q^-1 b, Q in V
- * (Rue 2001, Fast sampling of Gaussian Markov random fields). Leaves z in
- * `normals` [d] if that is not NULL. False if Q is not positive definite. */
-GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
-                            const struct gbm_team *team, real *V, real *b,
-                            real *normals)
-{
-    if (!gbm_sparse_factor(f, team, V))
-        return false;
-    gbm_sparse_forward(f, team, V, b);
-    gbm_team_sync(team);
-    GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
-    normals[i] = b[i];
-    gbm_team_sync(team);
-    gbm_add_normals(f->d, rng, team, b);
-    GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
-    normals[i] = b[i] - normals[i];
-    if (normals)
-        gbm_team_sync(team); /* all have read b */
-    gbm_sparse_backward(f, team, V, b);
-    return true;
-}
-
-/* out := L'x */
-GBM_FN_ONCE void gbm_sparse_multiply(const struct gbm_sparse *f,
-                                     const struct gbm_team *team, const real *V,
-                                     const real *x, real *out)
-{
-    const int n = f->d - f->sparse;
-    gbm_team_sync(team);
-    GBM_CLASSES_FOR(f, trees)
-    gbm_trees_multiply(trees, team, V, x, out);
-    GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
-    {
-        gbm_total sum = x[k] / V[f->start[k]];
-        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
-            sum += V[i] * x[f->row[i]];
-        out[k] = (real)sum;
-    }
-    GBM_TEAM_FOR(k, 0, n, team)
-    {
-        const real *column = V + f->dense + (int64_t)k * n;
-        const real *rest = x + f->sparse;
-        gbm_total sum = rest[k] / column[k];
-        for (int i = k + 1; i < n; i++)
-            sum += column[i] * rest[i];
-        out[f->sparse + k] = (real)sum;
-    }
-    gbm_team_sync(team);
-}
-
-/* x'Qx from the factor: |L'x|^2. */
-GBM_FN_ONCE gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
-                                      const struct gbm_team *team,
-                                      const real *V, const real *x)
-{
-    const int n = f->d - f->sparse;
-    gbm_total total = 0;
-    GBM_CLASSES_FOR(f, trees)
-    total += gbm_trees_multiply(trees, team, V, x, 0);
-    GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
-    {
-        gbm_total sum = x[k] / V[f->start[k]];
-        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
-            sum += V[i] * x[f->row[i]];
-        total += sum * sum;
-    }
-    GBM_TEAM_FOR(k, 0, n, team)
-    {
-        const real *column = V + f->dense + (int64_t)k * n;
-        const real *rest = x + f->sparse;
-        gbm_total sum = rest[k] / column[k];
-        for (int i = k + 1; i < n; i++)
-            sum += column[i] * rest[i];
-        total += sum * sum;
-    }
-    return gbm_team_sum(team, total);
-}
-
-/* -x'Qx/2, Q in V, for one lane; *size: the sum of its absolute terms, which
- * its rounding error goes with. */
-GBM_FN_ONCE gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f,
-                                           const real *V, const real *x,
-                                           gbm_total *size)
+GBM_FN_LINKED gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f,
+                                             const real *V, const real *x,
+                                             gbm_total *size)
 {
     const int n = f->d - f->sparse;
     gbm_total total = 0;
@@ -459,4 +415,51 @@ GBM_FN_ONCE gbm_total gbm_sparse_quadratic(const struct gbm_sparse *f,
     return total;
 }
 
+#endif
+
+#if GBM_IN_PART(3)
+
+GBM_FN_LINKED void gbm_sparse_multiply(const struct gbm_sparse *f,
+                                       const struct gbm_team *team,
+                                       const real *V, const real *x, real *out)
+{
+    const int n = f->d - f->sparse;
+    gbm_team_sync(team);
+    GBM_CLASSES_FOR(f, trees)
+    gbm_trees_multiply(trees, team, V, x, out);
+    GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
+    {
+        gbm_total sum = x[k] / V[f->start[k]];
+        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
+            sum += V[i] * x[f->row[i]];
+        out[k] = (real)sum;
+    }
+    GBM_TEAM_FOR(k, 0, n, team)
+    {
+        const real *column = V + f->dense + (int64_t)k * n;
+        const real *rest = x + f->sparse;
+        gbm_total sum = rest[k] / column[k];
+        for (int i = k + 1; i < n; i++)
+            sum += column[i] * rest[i];
+        out[f->sparse + k] = (real)sum;
+    }
+    gbm_team_sync(team);
+}
+
+GBM_FN_LINKED void gbm_add_normals(int n, struct gbm_rng *rng,
+                                   const struct gbm_team *team, real *x)
+{
+    rng->left = 0; /* of a block that something else began */
+    if (gbm_team_alone(team)) {
+        gbm_shift_normals(rng, n, x);
+        rng->left = 0; /* what follows begins a block, as for a team */
+        return;
+    }
+    GBM_TEAM_FOR(i, 0, n, team)
+    x[i] += gbm_normal_number(rng, i);
+    gbm_skip_normals(rng, n);
+    gbm_team_sync(team);
+}
+
+#endif
 #endif
