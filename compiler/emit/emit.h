@@ -399,7 +399,7 @@ void emit_family_work(struct text *out, struct compiler *c,
 void emit_program(struct text *out, struct compiler *c, struct model *m);
 /* The program may be compiled in parts 0 to STEP_PARTS, side by side: see
  * GBM_ENTRY in stdlib/kernels/skeleton.h. */
-enum { STEP_PARTS = 3 };
+enum { STEP_PARTS = 4 };
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation);
 

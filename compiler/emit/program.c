@@ -274,18 +274,25 @@ static struct step *longest_left(struct model *m, const size_t *text)
 }
 
 /* The runs of steps are shared out among the parts in which the program may be
- * compiled, the longest first, so that these are about as long. What else
- * draws depend on, about half of the `families`' text, is in the first part and
- * the last. */
+ * compiled, the longest first, so that these take about as long: a character of
+ * a step is as much work for the compiler as 8 of the `families` are in the
+ * first part (densities, derived nodes), as 3 in the last (forward draws,
+ * starting values), and what any step draws with is as much as 1000. What joint
+ * blocks link to is in the first and the third (sparse_cholesky.h). */
 static void share_out_steps(struct model *m, const size_t *text,
                             size_t families)
 {
     size_t lengths[STEP_PARTS] = {0};
-    lengths[0] = families / 16;
-    lengths[STEP_PARTS - 1] = families / 2;
+    lengths[0] = families / 8;
+    lengths[STEP_PARTS - 1] = families / 3;
+    for (const struct step *s = m->steps; s; s = s->next)
+        if (s->sampler && s->sampler->joint) {
+            lengths[0] = families / 8 + 10000;
+            lengths[2] = 8000;
+        }
     for (struct step *s; (s = longest_left(m, text));) {
         const size_t part = shortest(lengths);
-        lengths[part] += text[s->number];
+        lengths[part] += text[s->number] + 1000;
         s->turn.part = (int)part + 1;
     }
 }

@@ -289,7 +289,7 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
 }
 
 /* What draws depend on: sweeps, starting values. A program may be compiled in
- * parts, side by side: with GBM_PART defined as 1, 2 or 3 those entries of the
+ * parts, side by side: with GBM_PART defined as 1 to 4 those entries of the
  * program alone that are of that part; as 0 all else, and entries are declared.
  * Without it the program is one file, as any other. */
 #define GBM_DEFINED(head, ...) head __VA_ARGS__
@@ -299,10 +299,12 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
 #define GBM_ENTRY_1 GBM_OWN
 #define GBM_ENTRY_2 GBM_OWN
 #define GBM_ENTRY_3 GBM_OWN
+#define GBM_ENTRY_4 GBM_OWN
 #else
 #define GBM_ENTRY_1 GBM_DECLARED
 #define GBM_ENTRY_2 GBM_DECLARED
 #define GBM_ENTRY_3 GBM_DECLARED
+#define GBM_ENTRY_4 GBM_DECLARED
 #if GBM_PART == 1
 #undef GBM_ENTRY_1
 #define GBM_ENTRY_1 GBM_DEFINED
@@ -312,6 +314,9 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
 #elif GBM_PART == 3
 #undef GBM_ENTRY_3
 #define GBM_ENTRY_3 GBM_DEFINED
+#elif GBM_PART == 4
+#undef GBM_ENTRY_4
+#define GBM_ENTRY_4 GBM_DEFINED
 #endif
 #endif
 #define GBM_ENTRY(part, ...) GBM_ENTRY_##part(__VA_ARGS__)
@@ -496,18 +501,18 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
                            (real)lower, (real)upper);                          \
               })
 #define GBM_HOST_SIMULATE(function)                                            \
-    GBM_ENTRY(3,                                                               \
+    GBM_ENTRY(4,                                                               \
               void function##_host(const void *state, struct gbm_rng *rng,     \
                                    int64_t element),                           \
               { function((const struct state *)state, rng, element); })
 #define GBM_HOST_START(function)                                               \
     GBM_ENTRY(                                                                 \
-        3,                                                                     \
+        4,                                                                     \
         void function##_host(const void *state, struct gbm_rng *rng,           \
                              int64_t element, double spread),                  \
         { function((const struct state *)state, rng, element, spread); })
 #define GBM_HOST_SETTLE(function)                                              \
-    GBM_ENTRY(3, void function##_host(const void *state, int64_t element),     \
+    GBM_ENTRY(4, void function##_host(const void *state, int64_t element),     \
               { function((const struct state *)state, element); })
 #define GBM_HOST_CELL(function)                                                \
     GBM_ENTRY(1, int64_t function##_host(const void *state, int64_t element),  \

@@ -972,7 +972,7 @@ static int64_t cost_update_a_v(const void *state)
     return (int64_t)((double)*s->N_v);
 }
 
-GBM_HOST_RUN(1, update_a_v, 0, 3, none)
+GBM_HOST_RUN(3, update_a_v, 0, 3, none)
 static int dimension_b_v(const void *state, int64_t element)
 {
     return 1;
@@ -1057,9 +1057,9 @@ static double conditional_theta_v_at(const void *state, int64_t element, const d
     return value;
 }
 
-GBM_HOST_RUN(2, update_theta_v, 2, 1, gbm_draw_gamma)
-GBM_HOST_RUN(1, forward_theta_v, 3, 1, none)
-GBM_HOST_RUN(1, update_x_v, 4, 1, none)
+GBM_HOST_RUN(1, update_theta_v, 2, 1, gbm_draw_gamma)
+GBM_HOST_RUN(3, forward_theta_v, 3, 1, none)
+GBM_HOST_RUN(2, update_x_v, 4, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;

@@ -3160,7 +3160,7 @@ static int64_t cost_update_Q_v(const void *state)
     return (int64_t)(0);
 }
 
-GBM_HOST_RUN(2, update_Q_v, 3, 1, none)
+GBM_HOST_RUN(1, update_Q_v, 3, 1, none)
 static int dimension_z_v(const void *state, int64_t element)
 {
     return 1;
@@ -3200,7 +3200,7 @@ static double conditional_z_v_at(const void *state, int64_t element, const doubl
     return value;
 }
 
-GBM_HOST_RUN_ROWS(1, update_z_v, z_v, 5)
+GBM_HOST_RUN_ROWS(3, update_z_v, z_v, 5)
 static int64_t cost_derive_table_1_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
@@ -3242,7 +3242,7 @@ static int64_t cost_derive_table_6_v(const void *state)
 }
 
 GBM_HOST_RUN(1, forward_z_v, 13, 1, none)
-GBM_HOST_RUN(1, update_x_v, 16, 1, none)
+GBM_HOST_RUN(3, update_x_v, 16, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;

@@ -792,7 +792,7 @@ static int64_t cost_update_b_v(const void *state)
 }
 
 GBM_HOST_RUN(2, update_b_v, 0, 3, none)
-GBM_HOST_RUN(1, update_y_v, 1, 1, none)
+GBM_HOST_RUN(3, update_y_v, 1, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
