@@ -186,19 +186,14 @@ GBM_FN_LINKED gbm_total gbm_sparse_norm(const struct gbm_sparse *f,
     total += gbm_trees_multiply(trees, team, V, x, 0);
     GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
     {
-        gbm_total sum = x[k] / V[f->start[k]];
-        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
-            sum += V[i] * x[f->row[i]];
-        total += sum * sum;
+        const gbm_total part = gbm_sparse_times(f, k, V, x);
+        total += part * part;
     }
     GBM_TEAM_FOR(k, 0, n, team)
     {
-        const real *column = V + f->dense + (int64_t)k * n;
-        const real *rest = x + f->sparse;
-        gbm_total sum = rest[k] / column[k];
-        for (int i = k + 1; i < n; i++)
-            sum += column[i] * rest[i];
-        total += sum * sum;
+        const gbm_total part =
+            gbm_dense_times(n, k, V + f->dense, x + f->sparse);
+        total += part * part;
     }
     return gbm_team_sum(team, total);
 }

@@ -125,6 +125,24 @@ GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
     return true;
 }
 
+/* Number k of L'x: of the sparse columns, and of a dense triangle [n][n]. */
+GBM_FN gbm_total gbm_sparse_times(const struct gbm_sparse *f, int k,
+                                  const real *V, const real *x)
+{
+    gbm_total sum = x[k] / V[f->start[k]];
+    for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
+        sum += V[i] * x[f->row[i]];
+    return sum;
+}
+GBM_FN gbm_total gbm_dense_times(int n, int k, const real *U, const real *x)
+{
+    const real *column = U + (int64_t)k * n;
+    gbm_total sum = x[k] / column[k];
+    for (int i = k + 1; i < n; i++)
+        sum += column[i] * x[i];
+    return sum;
+}
+
 /* ---- what these are made of ---- */
 
 #if GBM_IN_PART(1)
@@ -428,21 +446,10 @@ GBM_FN_LINKED void gbm_sparse_multiply(const struct gbm_sparse *f,
     GBM_CLASSES_FOR(f, trees)
     gbm_trees_multiply(trees, team, V, x, out);
     GBM_TEAM_FOR(k, f->leaves, f->sparse, team)
-    {
-        gbm_total sum = x[k] / V[f->start[k]];
-        for (int i = f->start[k] + 1; i < f->start[k + 1]; i++)
-            sum += V[i] * x[f->row[i]];
-        out[k] = (real)sum;
-    }
+    out[k] = (real)gbm_sparse_times(f, k, V, x);
     GBM_TEAM_FOR(k, 0, n, team)
-    {
-        const real *column = V + f->dense + (int64_t)k * n;
-        const real *rest = x + f->sparse;
-        gbm_total sum = rest[k] / column[k];
-        for (int i = k + 1; i < n; i++)
-            sum += column[i] * rest[i];
-        out[f->sparse + k] = (real)sum;
-    }
+    out[f->sparse + k] =
+        (real)gbm_dense_times(n, k, V + f->dense, x + f->sparse);
     gbm_team_sync(team);
 }
 
