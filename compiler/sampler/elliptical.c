@@ -75,7 +75,7 @@ static void move(struct emitter *e, const struct step *s)
     emit_line(
         e,
         "gbm_elliptical(rng, sharing, d, x, mean, drawn, y, likelihood_%s_at, "
-        "&k_);",
+        "&k_, &k_.here);",
         s->name);
 }
 

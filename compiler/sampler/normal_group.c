@@ -267,14 +267,16 @@ struct step *sampler_take_normal(struct compiler *c, struct model *m,
 /* ---- moves ------------------------------------------------------------------
  */
 
-/* likelihood_NAME_at(&k_, x): x is written into the state. */
+/* likelihood_NAME_at(&k_, x): x is written into the state. Several moves of an
+ * element follow each other from where the one before ended. */
 static void emit_likelihood(struct compiler *c, struct text *out,
                             const struct step *s)
 {
     sampler_emit_group_density(c, out, s, "likelihood");
     text_printf(out,
                 "struct place_%s {\n    const struct state *s;\n    const "
-                "struct gbm_team *team;\n    long long element;\n};\n"
+                "struct gbm_team *team;\n    long long element;\n    real "
+                "here; /* the likelihood at x, or NaN */\n};\n"
                 "GBM_INLINE real likelihood_%s_at(void *context, const real "
                 "*x)\n{\n    const struct place_%s *k_ = (const struct "
                 "place_%s *)context;\n    write_%s(k_->s, k_->team, %sx);\n"
@@ -308,7 +310,7 @@ static void emit_group_move(struct compiler *c, struct text *out,
     emit_line(&e, "gbm_team_normals(rng, team, d, y);");
     emit_line(&e, "ancestral_%s(s, team, y);", n);
     emit_line(&e, "read_%s(s, team, drawn);", n);
-    emit_line(&e, "struct place_%s k_ = {s, team, element};", n);
+    emit_line(&e, "struct place_%s k_ = {s, team, element, GBM_NAN};", n);
     move(&e, s);
     text_append(out, "}\n\n");
     sampler_emit_group_access(out, s, "likelihood", true);
@@ -393,7 +395,7 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     emit_line(&e, "for (int i = 0; i < d && some; i++)");
     emit_line(&e, "    if (fixed[i])");
     emit_line(&e, "        mean[i] = x[i];");
-    emit_line(&e, "struct place_%s k_ = {s, team, element};", n);
+    emit_line(&e, "struct place_%s k_ = {s, team, element, GBM_NAN};", n);
     /* The factor of Q costs as much as d / 3 draws from it, so several moves
      * are made of it. */
     emit_line(&e, "const struct gbm_team alone = {0, 1}, *const sharing = "

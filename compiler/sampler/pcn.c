@@ -15,10 +15,16 @@ static void move(struct emitter *e, const struct step *s)
 {
     const char *unit = emit_width(e, s);
     emit_line(e, "gbm_pcn_propose(sharing, d, width, x, mean, drawn, y);");
-    emit_line(e, "const real here = likelihood_%s_at(&k_, x);", s->name);
+    emit_line(e,
+              "const real here = k_.here != k_.here ? "
+              "likelihood_%s_at(&k_, x) : k_.here;",
+              s->name);
     emit_line(e, "const real there = likelihood_%s_at(&k_, y);", s->name);
     emit_line(e, "real probability;");
-    emit_line(e, "if (!gbm_metropolis(rng, here, there, &probability)) {");
+    emit_line(e, "const bool moves = gbm_metropolis(rng, here, there, "
+                 "&probability);");
+    emit_line(e, "k_.here = moves ? there : here;");
+    emit_line(e, "if (!moves) {");
     emit_line(e, "    GBM_TEAM_FOR(i, 0, d, sharing)");
     emit_line(e, "        y[i] = x[i];");
     emit_line(e, "    write_%s(s, team, %sy);", s->name,

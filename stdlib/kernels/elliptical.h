@@ -13,12 +13,13 @@
 
 /* One update of x [d], whose prior has mean m [d] and of which v [d] is a draw.
  * The likelihood at a place is asked for with the place in y [d]; it is asked
- * for last at the new x, which is then in y too. The arrays are the team's. */
+ * for last at the new x, which is then in y too. *here: what it is at x, or NaN
+ * where that is not known; then at the new one. The arrays are the team's. */
 GBM_INLINE void gbm_elliptical(struct gbm_rng *rng, const struct gbm_team *team,
                                int d, const real *x, const real *m,
                                const real *v, real *y,
                                real (*likelihood)(void *context, const real *y),
-                               void *context)
+                               void *context, real *here)
 {
     real angle = 0, low = 0, high = 0, height = 0;
     for (int tries = 0; tries <= GBM_ELLIPSE_SHRINKS; tries++) {
@@ -27,7 +28,8 @@ GBM_INLINE void gbm_elliptical(struct gbm_rng *rng, const struct gbm_team *team,
         y[i] = angle == 0
                    ? x[i]
                    : m[i] + (x[i] - m[i]) * along + (v[i] - m[i]) * across;
-        real value = likelihood(context, y);
+        const bool asked = tries > 0 || *here != *here;
+        const real value = asked ? likelihood(context, y) : *here;
         const bool possible = gbm_is_finite(value);
         if (tries == 0) {
             height = -GBM_INF;
@@ -38,8 +40,10 @@ GBM_INLINE void gbm_elliptical(struct gbm_rng *rng, const struct gbm_team *team,
             high = angle;
             continue;
         }
-        if ((possible && value > height) || angle == 0)
+        if ((possible && value > height) || angle == 0) {
+            *here = value;
             return;
+        }
         if (angle < 0)
             low = angle;
         else

@@ -178,9 +178,9 @@ static real holed_pair(struct gbm_rng *rng, real x0)
 {
     const real m[2] = {0, 0};
     const real v[2] = {gbm_draw_normal(rng), gbm_draw_normal(rng)};
-    real x[2] = {x0, 0}, y[2];
+    real x[2] = {x0, 0}, y[2], here = GBM_NAN;
     const struct gbm_team alone = {0, 1};
-    gbm_elliptical(rng, &alone, 2, x, m, v, y, holed_ends, NULL);
+    gbm_elliptical(rng, &alone, 2, x, m, v, y, holed_ends, NULL, &here);
     return gbm_is_finite(y[1]) && real_fabs(y[1]) <= 2 ? y[0] : GBM_INF;
 }
 

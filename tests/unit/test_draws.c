@@ -1108,14 +1108,18 @@ static void given_sum(struct gbm_rng *rng, real data, real *x)
     x[1] = sum - x[0];
 }
 
-/* The first or the sum after a move. */
+/* The first or the sum after two moves. */
 static real ellipse_vector(struct gbm_rng *rng, const real *p)
 {
-    real x[2], mean[] = {1, 0}, y[2], data = p[0];
+    real x[2], mean[] = {1, 0}, y[2], data = p[0], here = GBM_NAN;
     given_sum(rng, data, x);
-    real v[] = {1 + 2 * gbm_draw_normal(rng), gbm_draw_normal(rng)};
-    gbm_elliptical(rng, &alone, 2, x, mean, v, y, vector_likelihood, &data);
-    return p[1] > 0 ? y[0] : y[0] + y[1];
+    for (int i = 0; i < 2; i++) {
+        real v[] = {1 + 2 * gbm_draw_normal(rng), gbm_draw_normal(rng)};
+        gbm_elliptical(rng, &alone, 2, x, mean, v, y, vector_likelihood, &data,
+                       &here);
+        gbm_copy(2, y, x);
+    }
+    return p[1] > 0 ? x[0] : x[0] + x[1];
 }
 
 /* p[2]: the step. */
