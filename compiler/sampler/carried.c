@@ -8,6 +8,10 @@
  * draws, of the nodes given theta and of theta given them, are the sufficient
  * ones.
  *
+ * A prior that is no normal one may have a scale about 0, as those of
+ * exponential or gamma effects have in their rate: then the effects are
+ * multiplied.
+ *
  * The plate's prior stays as it is, but for its normalisation, which the
  * Jacobian of the theta takes. What is left are the densities of all else that
  * reads the theta or the node, its own prior among them, where they are moved
@@ -32,7 +36,7 @@
 
 enum { MOST_MEANS = 3 }; /* nodes that a plate is moved with as its mean */
 
-/* A plate of numbers with a normal prior that do not read each other. */
+/* A plate of numbers that do not read each other. */
 static bool is_plate(struct compiler *c, const struct model *m,
                      const struct family *f)
 {
@@ -102,6 +106,41 @@ static bool is_sum(symp e, const void *unused)
     return e->kind == SYM_SUM;
 }
 
+/* Whether e is 0, whatever the cell is. */
+static bool vanishes(struct compiler *c, symp e, symp cell)
+{
+    struct collected k;
+    sym_collect(c, sym_replace(c, e, cell, sym_target(c)), true, &k);
+    for (int i = 0; i < k.n; i++)
+        if (!sym_is(k.coefficient[i], 0))
+            return false;
+    return !k.overflow && sym_is(k.rest, 0);
+}
+
+/* Whether a multiplication of the cell, and of the node by a power of the same
+ * number, leaves the prior as it is, but for the Jacobian: then the node is the
+ * scale of a law about 0, a rate, say. By Euler's relation for the log density:
+ * cell d/dcell + 1 is 2 / power times node d/dnode. */
+static bool is_scaled(struct carried *k, symp node, symp cell)
+{
+    static const double powers[] = {2, -2, 1, -1, 4, -4};
+    struct compiler *c = k->c;
+    symp of_cell = sym_derivative(c, k->prior, cell),
+         of_node = sym_derivative(c, k->prior, node);
+    for (size_t i = 0; of_cell && of_node && i < sizeof powers / sizeof *powers;
+         i++) {
+        symp left = sym_add2(c, sym_mul2(c, cell, of_cell), sym_num(c, 1));
+        symp right =
+            sym_mul(c, 3, (symp[]){sym_num(c, 2 / powers[i]), node, of_node});
+        if (!vanishes(c, sym_sub(c, left, right), cell))
+            continue;
+        k->power = powers[i];
+        k->along = cell;
+        return true;
+    }
+    return false;
+}
+
 /* Whether the node stands in the plate's prior as its scale, or linear in its
  * mean. Rows of a regression, whose means are long sums, stay. */
 static bool fits(struct carried *k)
@@ -116,9 +155,10 @@ static bool fits(struct carried *k)
     symp node = k->seen;
     symp slope = sym_derivative(c, k->prior, cell);
     symp second = slope ? sym_derivative(c, slope, cell) : NULL;
-    if (!second || sym_is(second, 0) || sym_has_var(second, f->var) ||
-        sym_any(k->prior, is_sum, NULL))
+    if (!slope || sym_any(k->prior, is_sum, NULL))
         return false;
+    if (!second || sym_is(second, 0) || sym_has_var(second, f->var))
+        return is_scaled(k, node, cell) && sampler_find_carried_readers(k);
     symp precision = sym_neg(c, second);
     symp deviation = sym_neg(c, sym_div(c, slope, precision));
     if (sym_has(precision, node)) {

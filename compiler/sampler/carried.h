@@ -39,6 +39,8 @@ symp sampler_carried_value(
     struct compiler *c); /* of a scale, where it is moved to */
 /* The power of exp(t) in the scale; 0: of a mean. */
 double sampler_carried_ratio(const struct carried *k);
+/* Whether the cells are multiplied, as their prior is about 0. */
+bool sampler_carried_about_zero(const struct carried *k);
 /* The dimension of f's variable whose subscript is the loop; -1: none. */
 int sampler_dimension_of(const struct family *f, const struct loop *l);
 /* Whether an expression reads the plate or the node. */

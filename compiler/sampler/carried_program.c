@@ -160,8 +160,7 @@ static void emit_move(struct compiler *c, struct text *out,
     const struct carried *k = carried_of(s);
     struct emitter e = emitter_new(c, out);
     /* then all digits stay, however near to 0 the scale moves */
-    const bool about_zero =
-        k->power != 0 && sym_same(k->along, sampler_carried_cell(k));
+    const bool about_zero = sampler_carried_about_zero(k);
     text_printf(out,
                 "GBM_FN void move_%s(const struct state *s, const struct "
                 "gbm_team *team%s, real t)\n{\n    const real by = %s;\n    "

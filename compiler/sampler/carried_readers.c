@@ -160,6 +160,11 @@ static void find_quadratic(struct compiler *c, struct reader *r)
     r->quadratic = found[1];
 }
 
+bool sampler_carried_about_zero(const struct carried *k)
+{
+    return k->power != 0 && sym_same(k->along, sampler_carried_cell(k));
+}
+
 double sampler_carried_ratio(const struct carried *k)
 {
     return k->power != 0 ? -2 / k->power : 0;
@@ -190,7 +195,9 @@ static void add_bounds(struct carried *k)
 {
     struct compiler *c = k->c;
     struct factor *g = k->plate->factor;
-    if (!g->lower && !g->upper)
+    const bool from_zero =
+        sampler_carried_about_zero(k) && (!g->lower || sym_is(g->lower, 0));
+    if (!g->upper && !k->plate->truncated && (!g->lower || from_zero))
         return;
     struct reader *r = NEW(c, struct reader);
     r->part = sampler_all_instances(c, g);

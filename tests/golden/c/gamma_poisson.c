@@ -3,6 +3,7 @@
 /* gamma_poisson: written by gbmc from gamma_poisson.gbm. */
 #include "gbm.h"
 #include "team.h"
+#include "carried.h"
 
 /* All nodes of one chain. Arrays are row-major; macros give them
  * the model's subscripts, from 1. */
@@ -26,6 +27,8 @@ struct state {
     long long b_v_stride;
     real *a_v_width; /* tuned in warm-up */
     long long a_v_width_stride;
+    real *carry_b_v_theta_v_tuning; /* whether the move pays, from warm-up */
+    long long carry_b_v_theta_v_tuning_stride;
 };
 
 #include "skeleton.h"
@@ -47,6 +50,7 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->a_v += chain * s->a_v_stride;
     s->b_v += chain * s->b_v_stride;
     s->a_v_width += chain * s->a_v_width_stride;
+    s->carry_b_v_theta_v_tuning += chain * s->carry_b_v_theta_v_tuning_stride;
 }
 
 #ifdef GBM_KNOWN
@@ -65,6 +69,7 @@ GBM_FN void know_state(struct state *s)
     GBM_KNOW(13, s->b_v_seen, 0)
     GBM_KNOW(14, s->b_v_stride, known - 1)
     GBM_KNOW(16, s->a_v_width_stride, known - 1)
+    GBM_KNOW(19, s->carry_b_v_theta_v_tuning_stride, known - 1)
 }
 #endif
 
@@ -624,6 +629,142 @@ GBM_FN void update_theta_v(const struct state *s, struct gbm_rng *rng,
     theta_v(i_v) = gamma / lambda_v;
 }
 
+/* Moved together:
+ *     b ~ dgamma(0.1, 1)    gamma_poisson.gbm:8:3
+ *     theta[i] ~ dgamma(a, b)    gamma_poisson.gbm:5:5
+ */
+GBM_FN struct gbm_scaling line_carry_b_v_theta_v(const struct state *s, const struct gbm_team *team)
+{
+    gbm_total sums[4] = {0, 0, 0, 0};
+    sums[3] += s->theta_v_stride == 0 || s->b_v_stride == 0;
+    sums[3] += b_v_seen();
+    sums[3] += *s->b_v == 0;
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        if (theta_v_live(i_v)) {
+            sums[2] += 1;
+            sums[3] += theta_v_seen(i_v);
+        }
+    }
+    gbm_team_sums(team, 4, sums);
+    const struct gbm_scaling k = {sums[0], sums[1], sums[2], sums[3]};
+    return k;
+}
+struct line_of_carry_b_v_theta_v {
+    struct gbm_scaling k;
+    const struct state *s;
+    const struct gbm_team *team;
+    real now;
+};
+GBM_INLINE real carried_carry_b_v_theta_v(const void *context, real t_)
+{
+    const struct line_of_carry_b_v_theta_v *o_ = (const struct line_of_carry_b_v_theta_v *)context;
+    const struct state *s = o_->s;
+    const struct gbm_team *team = o_->team;
+    const real grown_ = real_exp(t_);
+    const real value_ = o_->now / grown_;
+    if (!(value_ > 0))
+        return -GBM_INF;
+    const real by_ = grown_ - 1;
+    gbm_total total = by_ * (o_->k.linear - o_->k.square * by_ / 2);
+    total += -1 * t_; /* the scale's Jacobian */
+    {
+        gbm_total sum = 0;
+        sum += REAL_C(0.9) * t_ - value_;
+        total += sum;
+    }
+    {
+        gbm_total sum = 0;
+#ifndef __CUDACC__
+        if (!s->x_v_seen && s->x_v_stride == 0) {
+            GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+                sum += gbm_times(x_v(i_v), real_log(theta_v(i_v) + by_ * theta_v(i_v)) + real_log(t_v(i_v))) - (theta_v(i_v) + by_ * theta_v(i_v)) * t_v(i_v);
+            }
+        }
+        else
+#endif
+        {
+            if (s->x_v_seen || s->x_v_stride == 0) {
+                GBM_TEAM_FOR(i1_v, 1, (*s->N_v) + 1, team) {
+                    if (x_v_seen(i1_v)) {
+                        sum += gbm_times(x_v(i1_v), real_log(theta_v(i1_v) + by_ * theta_v(i1_v)) + real_log(t_v(i1_v))) - (theta_v(i1_v) + by_ * theta_v(i1_v)) * t_v(i1_v);
+                    }
+                }
+            }
+        }
+        total += gbm_team_sum(team, sum);
+    }
+    return (real)total;
+}
+
+GBM_FN void move_carry_b_v_theta_v(const struct state *s, const struct gbm_team *team, real t)
+{
+    const real by = real_exp(t);
+    gbm_team_sync(team);
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        if (theta_v_live(i_v)) {
+            theta_v(i_v) *= by;
+        }
+    }
+    gbm_team_sync(team);
+    if (team->lane == 0)
+        *s->b_v *= real_exp(-1 * t);
+    gbm_team_sync(team);
+}
+
+GBM_FN void carry_b_v_theta_v(const struct state *s, struct gbm_rng *rng,
+    const struct gbm_team *team, long long element, int adapting)
+{
+    real *const tuning = s->carry_b_v_theta_v_tuning;
+    if (!gbm_carried_pays(tuning, adapting, true)) {
+        gbm_carried_pass(tuning, adapting, real_log(real_fabs(*s->b_v)), team);
+        return;
+    }
+    const struct line_of_carry_b_v_theta_v o = {line_carry_b_v_theta_v(s, team), s, team, *s->b_v};
+    if (o.k.held > 0 || !(o.k.count > 0))
+        return;
+    const real t = gbm_slice_along(rng, 1, -GBM_INF, GBM_INF, carried_carry_b_v_theta_v, &o);
+    const bool moves = t != 0 && gbm_is_finite(real_exp(t));
+    if (moves)
+        move_carry_b_v_theta_v(s, team, t);
+    if (team->lane == 0)
+        gbm_carried_learn(tuning, adapting, real_log(real_fabs(o.now)), moves ? -1 * t : 0);
+}
+
+#ifndef __CUDACC__
+static int dimension_carry_b_v_theta_v(const void *state, int64_t element)
+{
+    const struct state *s = (const struct state *)state;
+    const struct line_of_carry_b_v_theta_v o = {line_carry_b_v_theta_v(s, &gbm_alone), s, &gbm_alone, *s->b_v};
+    return !(o.k.held > 0) && o.k.count > 0;
+}
+static void get_carry_b_v_theta_v(const void *state, int64_t element, double *x)
+{
+    const struct state *s = (const struct state *)state;
+    const struct line_of_carry_b_v_theta_v o = {line_carry_b_v_theta_v(s, &gbm_alone), s, &gbm_alone, *s->b_v};
+    *x = (double)o.now;
+}
+static void set_carry_b_v_theta_v(const void *state, int64_t element, const double *x)
+{
+    const struct state *s = (const struct state *)state;
+    const struct line_of_carry_b_v_theta_v o = {line_carry_b_v_theta_v(s, &gbm_alone), s, &gbm_alone, *s->b_v};
+    const double t = -1 * log(fabs(*x / (double)o.now));
+    if (isfinite(t))
+        move_carry_b_v_theta_v(s, &gbm_alone, (real)t);
+    *s->b_v = (real)*x; /* beyond its support, too, and back */
+}
+static double conditional_carry_b_v_theta_v(const void *state, int64_t element, const double *x)
+{
+    const struct state *s = (const struct state *)state;
+    const struct line_of_carry_b_v_theta_v o = {line_carry_b_v_theta_v(s, &gbm_alone), s, &gbm_alone, *s->b_v};
+    const double t = -1 * log(fabs(*x / (double)o.now));
+    return (double)carried_carry_b_v_theta_v(&o, (real)t) - ((double)o.k.count - 1) * t;
+}
+static int64_t tuning_carry_b_v_theta_v(const void *state)
+{
+    return GBM_CARRIED_CELLS;
+}
+#endif
+
 /* theta[i] ~ dgamma(a, b)    gamma_poisson.gbm:5:5
  */
 GBM_FN void forward_theta_v(const struct state *s, struct gbm_rng *rng,
@@ -668,11 +809,12 @@ GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
     GBM_CHAIN_STEP(0, update_a_v)
     GBM_CHAIN_STEP(1, update_b_v)
     GBM_CHAIN_STEP(2, update_theta_v)
+    GBM_CHAIN_STEP(3, carry_b_v_theta_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
-    GBM_CHAIN_STEP(3, forward_theta_v)
-    GBM_CHAIN_STEP(4, update_x_v)
+    GBM_CHAIN_STEP(4, forward_theta_v)
+    GBM_CHAIN_STEP(5, update_x_v)
 }
 GBM_FN double density_of_chain(const struct gbm_sweeper *k)
 {
@@ -688,8 +830,9 @@ GBM_KERNEL_CHAINS
 GBM_KERNEL(update_a_v, 0)
 GBM_KERNEL_SPLIT(update_b_v, prepare_b_v, finish_b_v, struct conditional_b_v, 1)
 GBM_KERNEL(update_theta_v, 2)
-GBM_KERNEL(forward_theta_v, 3)
-GBM_KERNEL(update_x_v, 4)
+GBM_KERNEL(carry_b_v_theta_v, 3)
+GBM_KERNEL(forward_theta_v, 4)
+GBM_KERNEL(update_x_v, 5)
 #endif
 GBM_KERNEL_LOGDENSITY(logdensity_a_v)
 GBM_KERNEL_LOGDENSITY(logdensity_b_v)
@@ -707,6 +850,7 @@ static const struct gbm_variable variables[] = {
     {.name = "a", .where = "gamma_poisson.gbm:7:3", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 0, .observed = 0, .needed = 0, .maintained = 0},
     {.name = "b", .where = "gamma_poisson.gbm:8:3", .role = GBM_STOCHASTIC, .integer = 0, .ndim = 0, .observed = 0, .needed = 0, .maintained = 0},
     {.name = "a width", .where = "", .role = GBM_TUNING, .integer = 0, .ndim = 1, .family = 0},
+    {.name = "carry_b_v_theta_v tuning", .where = "", .role = GBM_TUNING, .integer = 0, .ndim = 1, .family = 1, .cells = tuning_carry_b_v_theta_v},
     {.name = 0}};
 
 static void bind_state(void *state, const struct gbm_binding *b)
@@ -731,13 +875,15 @@ static void bind_state(void *state, const struct gbm_binding *b)
     s->b_v_stride = b[5].stride;
     s->a_v_width = (real *)b[6].values;
     s->a_v_width_stride = b[6].stride;
+    s->carry_b_v_theta_v_tuning = (real *)b[7].values;
+    s->carry_b_v_theta_v_tuning_stride = b[7].stride;
 }
 static void shift(void *state, int chain)
 {
     shift_state((struct state *)state, chain);
 }
 
-static const int load_order[] = {0, 3, 1, 2, 4, 5, 6};
+static const int load_order[] = {0, 3, 1, 2, 4, 5, 6, 7};
 
 static double violation_a_v_in(const struct state *s, int64_t element)
 {
@@ -972,7 +1118,7 @@ static int64_t cost_update_a_v(const void *state)
     return (int64_t)((double)*s->N_v);
 }
 
-GBM_HOST_RUN(3, update_a_v, 0, 3, none)
+GBM_HOST_RUN(1, update_a_v, 0, 3, none)
 static int dimension_b_v(const void *state, int64_t element)
 {
     return 1;
@@ -1017,7 +1163,7 @@ static int64_t cost_update_b_v(const void *state)
     return (int64_t)((double)*s->N_v);
 }
 
-GBM_HOST_RUN(2, update_b_v, 1, 1, gbm_draw_gamma)
+GBM_HOST_RUN(3, update_b_v, 1, 1, gbm_draw_gamma)
 static int dimension_theta_v(const void *state, int64_t element)
 {
     return 1;
@@ -1057,9 +1203,16 @@ static double conditional_theta_v_at(const void *state, int64_t element, const d
     return value;
 }
 
-GBM_HOST_RUN(1, update_theta_v, 2, 1, gbm_draw_gamma)
-GBM_HOST_RUN(3, forward_theta_v, 3, 1, none)
-GBM_HOST_RUN(2, update_x_v, 4, 1, none)
+GBM_HOST_RUN(3, update_theta_v, 2, 1, gbm_draw_gamma)
+static int64_t cost_carry_b_v_theta_v(const void *state)
+{
+    const struct state *s = (const struct state *)state;
+    return (int64_t)(2 * (double)*s->N_v);
+}
+
+GBM_HOST_RUN(2, carry_b_v_theta_v, 3, 0, none)
+GBM_HOST_RUN(4, forward_theta_v, 4, 1, none)
+GBM_HOST_RUN(1, update_x_v, 5, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
@@ -1130,19 +1283,61 @@ static void work_3(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double N_v = *s->N_v;
+    /* search log density along a line */
+    *out++ = 1;
+    *out++ = 6;
+    *out++ = 0;
+    *out++ = 1;
+    /* search log density along a line */
+    *out++ = N_v;
+    *out++ = 58 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = 2 * N_v;
+    *out++ = 2 * N_v;
+    *out++ = 2 * N_v;
+    /* search draws the number */
+    *out++ = 1;
+    *out++ = 40;
+    *out++ = 0;
+    *out++ = 1;
+    /* map moved */
+    *out++ = N_v;
+    *out++ = 0;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_3[] = {
+    {.text = "search: log density along a line of b ~ dgamma(0.1, 1)", .at_least = true,
+     .nreads = 0, .nwrites = 0},
+    {.text = "search: log density along a line of x[i] ~ dpois(theta[i] * t[i])", .at_least = true,
+     .nreads = 3, .nwrites = 0, .reads = (const int[]){1, 2, 3}},
+    {.text = "search: draws the number", .at_least = true,
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){1}},
+    {.text = "map: moved of theta[i] ~ dgamma(a, b)",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){2},
+     .writes = (const int[]){2}},
+};
+
+static void work_4(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    const double N_v = *s->N_v;
     /* map draws from its distribution */
     *out++ = N_v;
     *out++ = 40 * N_v;
     *out++ = 0;
     *out++ = 1;
 }
-static const struct gbm_phase phases_3[] = {
+static const struct gbm_phase phases_4[] = {
     {.text = "map: draws from its distribution",
      .nreads = 0, .nwrites = 1,
      .writes = (const int[]){2}},
 };
 
-static void work_4(const void *state, double *out)
+static void work_5(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double N_v = *s->N_v;
@@ -1154,7 +1349,7 @@ static void work_4(const void *state, double *out)
     *out++ = N_v;
     *out++ = N_v;
 }
-static const struct gbm_phase phases_4[] = {
+static const struct gbm_phase phases_5[] = {
     {.text = "map: draws from its distribution",
      .nreads = 2, .nwrites = 1, .reads = (const int[]){2, 3},
      .writes = (const int[]){3}},
@@ -1166,6 +1361,7 @@ static const int waits_1[] = {0, -1};
 static const int waits_2[] = {1, -1};
 static const int waits_3[] = {2, -1};
 static const int waits_4[] = {3, -1};
+static const int waits_5[] = {4, -1};
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_a_v",
      .variable = "a", .sampler = "slice",
@@ -1195,20 +1391,29 @@ static const struct gbm_step steps[] = {
      .block_size = dimension_theta_v, .block_get = get_theta_v, .block_set = set_theta_v, .conditional = conditional_theta_v_at,
      .nphases = 1, .phases = phases_2, .work = work_2,
      .waits = waits_2},
+    {.kind = GBM_STEP_MAP, .name = "carry_b_v_theta_v",
+     .variable = "b, theta", .sampler = "plate with a node of its prior",
+     .family = 1, .number = 3, .sequential = 0, .leaf = 0, .inverse = -1,
+     .text = "b ~ dgamma(0.1, 1)", .barriers = 40,
+     .run = carry_b_v_theta_v_run,
+     .block_size = dimension_carry_b_v_theta_v, .block_get = get_carry_b_v_theta_v, .block_set = set_carry_b_v_theta_v, .conditional = conditional_carry_b_v_theta_v,
+     .cost = cost_carry_b_v_theta_v,
+     .nphases = 4, .phases = phases_3, .work = work_3,
+     .waits = waits_3},
     {.kind = GBM_STEP_MAP, .name = "forward_theta_v",
      .variable = "theta", .sampler = "forward draw",
-     .family = 2, .number = 3, .sequential = 0, .leaf = 1, .inverse = -1,
+     .family = 2, .number = 4, .sequential = 0, .leaf = 1, .inverse = -1,
      .text = "theta[i] ~ dgamma(a, b)",
      .run = forward_theta_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
-     .nphases = 1, .phases = phases_3, .work = work_3,
-     .waits = waits_3},
-    {.kind = GBM_STEP_MAP, .name = "update_x_v",
-     .variable = "x", .sampler = "forward draw",
-     .family = 3, .number = 4, .sequential = 0, .leaf = 1, .inverse = -1,
-     .text = "x[i] ~ dpois(theta[i] * t[i])",
-     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .nphases = 1, .phases = phases_4, .work = work_4,
      .waits = waits_4},
+    {.kind = GBM_STEP_MAP, .name = "update_x_v",
+     .variable = "x", .sampler = "forward draw",
+     .family = 3, .number = 5, .sequential = 0, .leaf = 1, .inverse = -1,
+     .text = "x[i] ~ dpois(theta[i] * t[i])",
+     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+     .nphases = 1, .phases = phases_5, .work = work_5,
+     .waits = waits_5},
 };
 
 GBM_HOST_AHEAD(gbm_draw_ahead)
