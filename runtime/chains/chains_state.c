@@ -46,16 +46,15 @@ static void list_numbers(struct rt_chains *r, struct rt_pieces *p)
     ADD("sweeps in moments", &r->nmoments);
     ADD("comparisons of chains", &r->arrival.nmoments);
     ADD("next comparison", &r->arrival.moment);
-    ADD("states compared", &r->arrival.states);
+    ADD("states compared", &r->arrival.scores.states);
 }
 
 static void list_arrays(struct rt_chains *r, struct rt_pieces *p)
 {
     const struct rt_instance *in = &r->in;
     const struct gbm_draws *d = &r->draws;
-    size_t chains = (size_t)in->nchains, kept = (size_t)d->kept;
-    rt_pieces_add(p, "scores", r->arrival.scores,
-                  4 * chains * sizeof *r->arrival.scores);
+    size_t kept = (size_t)d->kept;
+    rt_scores_list(&r->arrival.scores, in, p);
     for (int v = 0; v < in->model->nvariables; v++) {
         const char *name = in->model->variables[v].name;
         size_t bytes = rt_chain_bytes(in, v);

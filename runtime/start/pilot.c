@@ -23,6 +23,7 @@ struct pilot {
     struct rt *rt;
     struct rt_instance *in;
     char *states;
+    struct rt_scores scores;
     double *mean, *variance; /* [chains] of the best so far */
     void **kept;             /* [nvariables] per-chain values of the best */
     struct rt_ease ease;
@@ -65,27 +66,15 @@ static bool sweep(struct pilot *p, uint64_t seed, int first, int sweeps)
     return true;
 }
 
-/* Sweeps all chains; mean and variance of the scores at the end (arrival.c). */
-static bool sweep_from_here(struct pilot *p, uint64_t seed, double *mean,
-                            double *variance)
+/* Sweeps all chains, and scores the states at the end. */
+static bool sweep_from_here(struct pilot *p, uint64_t seed)
 {
-    int chains = p->in->nchains;
-    if (!sweep(p, seed, 0, SETTLE))
-        return false;
-    memset(mean, 0, (size_t)chains * sizeof *mean);
-    memset(variance, 0, (size_t)chains * sizeof *variance);
-    for (int k = 1; k <= COMPARE; k++) {
-        if (!sweep(p, seed, SETTLE + (k - 1) * BETWEEN, BETWEEN))
-            return false;
-        for (int c = 0; c < chains; c++) {
-            double score =
-                rt_score(p->rt, p->in, rt_state(p->in, p->states, c), c);
-            double change = score - mean[c];
-            mean[c] += change / k;
-            variance[c] += (change * (score - mean[c]) - variance[c]) / k;
-        }
-    }
-    return true;
+    bool ok = sweep(p, seed, 0, SETTLE);
+    for (int k = 0; ok && k < COMPARE; k++)
+        ok = sweep(p, seed, SETTLE + k * BETWEEN, BETWEEN) &&
+             rt_scores_add(&p->scores, p->rt, p->in);
+    rt_scores_end(&p->scores, p->in);
+    return ok;
 }
 
 static bool start_again(const struct pilot *p, uint64_t seed)
@@ -97,12 +86,12 @@ static bool start_again(const struct pilot *p, uint64_t seed)
     return s == GBM_OK;
 }
 
-static void compare_starts(struct pilot *p, double *mean, double *variance)
+static void compare_starts(struct pilot *p)
 {
+    const double *mean = p->scores.mean, *variance = p->scores.variance;
     uint64_t seed = p->rt->options.seed;
     for (int k = 0; k < STARTS; k++, seed += UINT64_C(0x9E3779B97F4A7C15)) {
-        if ((k > 0 && !start_again(p, seed)) ||
-            !sweep_from_here(p, ~seed, mean, variance))
+        if ((k > 0 && !start_again(p, seed)) || !sweep_from_here(p, ~seed))
             continue;
         for (int c = 0; c < p->in->nchains; c++) {
             double spread = sqrt(fmax(variance[c], p->variance[c]));
@@ -143,8 +132,9 @@ static bool prepare(struct pilot *p)
     size_t chains = (size_t)in->nchains;
     p->states = rt_states_create(in);
     p->kept = calloc((size_t)in->model->nvariables + 1, sizeof *p->kept);
-    p->mean = calloc(4 * chains, sizeof *p->mean);
-    if (!p->states || !p->kept || !p->mean || !worthwhile(p))
+    p->mean = calloc(2 * chains, sizeof *p->mean);
+    if (!p->states || !p->kept || !p->mean || !worthwhile(p) ||
+        !rt_scores_create(&p->scores, in))
         return false;
     p->variance = p->mean + chains;
     for (int v = 0; v < in->model->nvariables; v++) {
@@ -177,8 +167,7 @@ void rt_pilot(struct rt *rt, struct rt_instance *in)
         rt->device_data = NULL;
         rt->threads = 1; /* too little to wake others for */
         if (rt_host.load(rt, in) == GBM_OK)
-            compare_starts(&p, p.mean + 2 * in->nchains,
-                           p.mean + 3 * in->nchains);
+            compare_starts(&p);
         rt_host.close(rt);
         for (int c = 0; c < in->nchains; c++)
             copy_chain(&p, c, true);
@@ -192,6 +181,7 @@ void rt_pilot(struct rt *rt, struct rt_instance *in)
     for (int v = 0; p.kept && v < in->model->nvariables; v++)
         free(p.kept[v]);
     rt_ease_free(&p.ease);
+    rt_scores_free(&p.scores);
     free(p.kept);
     free(p.mean);
     free(p.states);

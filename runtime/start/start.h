@@ -12,13 +12,42 @@ enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
 /* pilot.c. Other starts, where some are far better; after rt_start. */
 void rt_pilot(struct rt *rt, struct rt_instance *in);
 
+/* score.c. Scores of the chains' states, since the last rt_scores_end: log
+ * densities that are comparable between regions. */
+struct rt_scores {
+    int states;              /* so many of each chain */
+    double *mean, *variance; /* [chains] */
+    int64_t cells;
+    struct rt_moved *moved; /* [chains][cells] */
+};
+/* False if there is no memory. */
+bool rt_scores_create(struct rt_scores *scores, const struct rt_instance *in);
+void rt_scores_free(struct rt_scores *scores);
+/* Adds what they hold to the state of a run. */
+void rt_scores_list(struct rt_scores *scores, const struct rt_instance *in,
+                    struct rt_pieces *pieces);
+/* One more state of each chain. */
+bool rt_scores_add(struct rt_scores *scores, const struct rt *rt,
+                   const struct rt_instance *in);
+/* Now mean and variance tell of the regions that the chains were in; -inf where
+ * a state was impossible. */
+void rt_scores_end(struct rt_scores *scores, const struct rt_instance *in);
+/* Whether the family has effects: continuous nodes that read random ones, but not
+ * each other. The volume in which these move counts. */
+bool rt_has_effects(const struct rt_instance *in, const void *state,
+                    int family);
+/* Of one state; -inf where it is not finite. */
+double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
+                int chain);
+
 /* arrival.c. Chains that are far below the others early in warm-up go on from
  * where these are. */
 struct rt_arrival {
     int nmoments, moment; /* when chains are compared; the next */
     int gap;              /* sweeps between the states that are compared */
-    int states;           /* looked at for the next comparison */
-    double *scores;       /* [4][chains] */
+    double below;         /* the best a chain is lost, but for the spread */
+    struct rt_scores scores;
+    double *scratch; /* [chains] */
 };
 /* False if there is no memory. */
 bool rt_arrival_create(struct rt_arrival *arrival, const struct rt *rt,
@@ -56,10 +85,6 @@ int64_t rt_terms(const struct rt_instance *in);
 /* Whether the log densities of all chains, which the host evaluates, cost no
  * more than some sweeps of the device. */
 bool rt_worth_scoring(const struct rt *rt, const struct rt_instance *in);
-/* The score of a chain's state, a log density that is comparable between
- * regions; -inf where it is not finite. */
-double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
-                int chain);
 
 /* ---- volume.c ---- */
 
@@ -71,6 +96,9 @@ double rt_score(const struct rt *rt, const struct rt_instance *in, void *state,
  * the scale on which they are unbounded. */
 double rt_log_volume(const struct rt_instance *in, const void *state, int chain,
                      int family, int64_t element, struct rt_cells *buffer);
+/* A cell of the element on that scale. */
+double rt_free_number(const struct rt_instance *in, const void *state,
+                      int chain, int family, int64_t element, int64_t cell);
 
 /* ---- graph.c: which elements read which ---- */
 

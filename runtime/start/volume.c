@@ -69,14 +69,15 @@ double rt_log_volume(const struct rt_instance *in, const void *state, int chain,
     return sum;
 }
 
-static double number_of(const struct rt_starter *s,
-                        const struct gbm_family *fam, int64_t cell, int64_t e)
+double rt_free_number(const struct rt_instance *in, const void *state,
+                      int chain, int f, int64_t e, int64_t cell)
 {
-    double lower, upper, volume;
-    fam->bounds(s->state, e, &lower, &upper);
-    return free_number(
-        rt_value(&s->in->slots[fam->variable], false, s->chain, cell), lower,
-        upper, &volume);
+    const struct gbm_family *fam = &in->model->families[f];
+    double lower = -(double)INFINITY, upper = (double)INFINITY, volume;
+    if (fam->bounds)
+        fam->bounds(state, e, &lower, &upper);
+    return free_number(rt_value(&in->slots[fam->variable], false, chain, cell),
+                       lower, upper, &volume);
 }
 
 void rt_start_draw(struct rt_starter *s, const struct gbm_family *fam,
@@ -90,8 +91,11 @@ void rt_start_draw(struct rt_starter *s, const struct gbm_family *fam,
     }
     const int64_t cell = s->buffer.cells[0];
     fam->start(s->state, rng, e, 0);
-    const double typical = number_of(s, fam, cell, e);
+    const int f = (int)(fam - s->in->model->families);
+    const double typical =
+        rt_free_number(s->in, s->state, s->chain, f, e, cell);
     fam->simulate(s->state, rng, e);
-    if (fabs(number_of(s, fam, cell, e) - typical) > RT_FAR)
+    if (fabs(rt_free_number(s->in, s->state, s->chain, f, e, cell) - typical) >
+        RT_FAR)
         fam->start(s->state, rng, e, WIDE);
 }
