@@ -205,8 +205,9 @@ void emit_labels(struct text *out, const struct var *v);
 /* tally.c: the functions that compute a table of a tally. */
 void emit_tally(struct compiler *c, struct text *out, const struct family *f);
 bool emit_tally_beside(const struct family *f);
-void emit_family(struct compiler *c, struct text *out, struct model *m,
-                 struct family *f);
+/* Returns the length of what draws the family forward and starts it. */
+size_t emit_family(struct compiler *c, struct text *out, struct model *m,
+                   struct family *f);
 /* subscripts.c: statements that look whether what an element of f reads lies in
  * its arrays, as far as the data say. */
 void emit_check_subscripts(struct emitter *e, const struct family *f);

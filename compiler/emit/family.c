@@ -333,8 +333,8 @@ bool emit_has_parents(const struct family *f)
             f->var->role == ROLE_STOCHASTIC);
 }
 
-void emit_family(struct compiler *c, struct text *out, struct model *m,
-                 struct family *f)
+size_t emit_family(struct compiler *c, struct text *out, struct model *m,
+                   struct family *f)
 {
     const struct step *step = NULL; /* how it is drawn where it is not barren */
     for (const struct step *s = m->steps; s; s = s->next)
@@ -349,8 +349,10 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
         emit_derive(c, out, f);
     if (f->stochastic && f->factor)
         emit_logdensity(c, out, f);
+    size_t before = out->length;
     if (f->stochastic && !f->auxiliary)
         emit_simulate(c, out, f);
+    size_t drawn = out->length - before;
     if (c->options.with & WITH_GRADIENTS)
         emit_adjoint(c, out, f);
     text_append(out, "#ifndef __CUDACC__\n");
@@ -359,12 +361,15 @@ void emit_family(struct compiler *c, struct text *out, struct model *m,
     emit_enumerate(c, out, f);
     if (f->factor && f->factor->turn && !f->auxiliary)
         emit_turn(c, out, f);
+    before = out->length;
     if (f->stochastic)
         emit_start(c, out, f, step);
     if (emit_has_bounds(f))
         emit_bounds(c, out, f);
     if (emit_has_settle(c, f))
         emit_settle(c, out, m, f);
+    drawn += out->length - before;
     emit_family_check(c, out, f);
     text_append(out, "#endif\n\n");
+    return drawn;
 }

@@ -275,19 +275,19 @@ static struct step *longest_left(struct model *m, const size_t *text)
 
 /* The runs of steps are shared out among the parts in which the program may be
  * compiled, the longest first, so that these take about as long: a character of
- * a step is as much work for the compiler as 8 of the `families` are in the
- * first part (densities, derived nodes), as 3 in the last (forward draws,
- * starting values), and what any step draws with is as much as 1000. What joint
- * blocks link to is in the first and the third (sparse_cholesky.h). */
-static void share_out_steps(struct model *m, const size_t *text,
-                            size_t families)
+ * forward draws and starting values (`drawn`, in the last part) is half as much
+ * again for the compiler as one of a step, densities and derived nodes (in the
+ * first) are about a third of these, and what any step draws with is as much as
+ * 1000. What joint blocks link to is in the first and the third
+ * (sparse_cholesky.h). */
+static void share_out_steps(struct model *m, const size_t *text, size_t drawn)
 {
     size_t lengths[STEP_PARTS] = {0};
-    lengths[0] = families / 8;
-    lengths[STEP_PARTS - 1] = families / 3;
+    lengths[0] = drawn / 2;
+    lengths[STEP_PARTS - 1] = drawn + drawn / 2;
     for (const struct step *s = m->steps; s; s = s->next)
         if (s->sampler && s->sampler->joint) {
-            lengths[0] = families / 8 + 10000;
+            lengths[0] = drawn / 2 + 10000;
             lengths[2] = 8000;
         }
     for (struct step *s; (s = longest_left(m, text));) {
@@ -298,7 +298,7 @@ static void share_out_steps(struct model *m, const size_t *text,
 }
 
 static void emit_all_steps(struct text *out, struct compiler *c,
-                           struct model *m, size_t families)
+                           struct model *m, size_t drawn)
 {
     size_t *text = NEW_ARRAY(c, size_t, m->nsteps);
     for (struct step *s = m->steps; s; s = s->next) {
@@ -306,7 +306,7 @@ static void emit_all_steps(struct text *out, struct compiler *c,
         emit_step(c, out, s);
         text[s->number] = out->length - before;
     }
-    share_out_steps(m, text, families);
+    share_out_steps(m, text, drawn);
 }
 
 /* The kernels of the samplers, each once. */
@@ -346,13 +346,12 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
     for (struct inverse *i = m->inverses; i; i = i->next)
         if (!i->reach)
             emit_index_cell(out, c, i);
-    const size_t before = out->length;
+    size_t drawn = 0;
     for (struct family *f = m->families; f; f = f->next)
-        emit_family(c, out, m, f);
-    const size_t families = out->length - before;
+        drawn += emit_family(c, out, m, f);
     for (struct sequence *q = m->sequences; q; q = q->next)
         if (q->kind == SEQUENCE_REFRESH)
             emit_refresh(c, out, q);
-    emit_all_steps(out, c, m, families);
+    emit_all_steps(out, c, m, drawn);
     emit_kernels(out, c, m);
 }

@@ -1211,8 +1211,8 @@ static int64_t cost_carry_b_v_theta_v(const void *state)
 }
 
 GBM_HOST_RUN(2, carry_b_v_theta_v, 3, 0, none)
-GBM_HOST_RUN(4, forward_theta_v, 4, 1, none)
-GBM_HOST_RUN(1, update_x_v, 5, 1, none)
+GBM_HOST_RUN(1, forward_theta_v, 4, 1, none)
+GBM_HOST_RUN(4, update_x_v, 5, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
