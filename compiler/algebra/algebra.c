@@ -305,12 +305,47 @@ static symp times_number(struct compiler *c, double number,
     return sym_make(c, (struct sym){.kind = SYM_MUL}, out.n, out.at);
 }
 
+/* Powers with an exponent that is no number may overflow, or be 0, where their
+ * product is moderate: a^c (a + b)^-c, of which (a / (a + b))^c is less than 1.
+ */
+static bool powers_apart(symp a, symp b, symp exponent)
+{
+    return exponent->kind == SYM_NUM || a->kind == SYM_NUM ||
+           b->kind == SYM_NUM;
+}
+
+/* a^c b^-c is (a / b)^c, where c is no number. */
+static void join_powers(struct compiler *c, struct list *bases,
+                        struct list *exponents)
+{
+    for (int j = 0; j < bases->n; j++)
+        for (int i = j + 1; i < bases->n; i++) {
+            symp e = exponents->at[j], sign = sym_num(c, 1);
+            if (e->kind == SYM_NUM || exponents->at[i]->kind == SYM_NUM)
+                continue;
+            if (!sym_same(e, exponents->at[i]))
+                sign = sym_num(c, -1);
+            if (!sym_same(e, sym_mul2(c, sign, exponents->at[i])) ||
+                powers_apart(bases->at[j], bases->at[i], e) ||
+                !sym_positive(bases->at[j]) || !sym_positive(bases->at[i]))
+                continue;
+            bases->at[j] =
+                sym_mul2(c, bases->at[j], sym_pow(c, bases->at[i], sign));
+            bases->n--;
+            exponents->n--;
+            bases->at[i] = bases->at[bases->n];
+            exponents->at[i] = exponents->at[exponents->n];
+            i--;
+        }
+}
+
 static symp multiply(struct compiler *c, int n, const symp *factors)
 {
     struct list bases = {0}, exponents = {0}, out = {0};
     double number = gather_powers(c, n, factors, &bases, &exponents);
     if (number == 0)
         return sym_num(c, 0);
+    join_powers(c, &bases, &exponents);
     bool again = false;
     for (int j = 0; j < bases.n; j++) {
         symp f = sym_pow(c, bases.at[j], exponents.at[j]);
@@ -369,26 +404,11 @@ symp sym_div(struct compiler *c, symp a, symp b)
     return sym_mul2(c, a, sym_pow(c, b, sym_num(c, -1)));
 }
 
-static bool stands_in(symp e, const void *other)
-{
-    return (e->kind == SYM_REF && !e->var->indexes &&
-            sym_has_var(other, e->var)) ||
-           (e->kind == SYM_TARGET && sym_has_target(other));
-}
-
-/* Powers with an exponent that is no number may overflow, or be 0, where their
- * product is moderate: a^c (a + b)^-c, of which (a / (a + b))^c is less than 1.
- */
-bool sym_powers_apart(symp a, symp b, symp exponent)
-{
-    return exponent->kind == SYM_NUM || !sym_any(a, stands_in, b);
-}
-
 static bool factors_apart(symp product, symp exponent)
 {
     for (int i = 0; i < product->nargs; i++)
         for (int j = 0; j < i; j++)
-            if (!sym_powers_apart(product->args[i], product->args[j], exponent))
+            if (!powers_apart(product->args[i], product->args[j], exponent))
                 return false;
     return true;
 }

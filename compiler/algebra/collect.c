@@ -303,6 +303,14 @@ static void collect_terms(const struct collector *k, symp e, symp coefficient)
         add_free(k, &free, coefficient);
 }
 
+/* The target, also to a number: it and what is free may then have exponents
+ * that are no numbers, as sweep/anchored.c keeps these from overflowing. */
+static bool is_power_of_target(symp e)
+{
+    bool power = e->kind == SYM_POW && e->args[1]->kind == SYM_NUM;
+    return (power ? e->args[0] : e)->kind == SYM_TARGET;
+}
+
 static void collect_power(const struct collector *k, symp e, symp coefficient)
 {
     struct compiler *c = k->c;
@@ -334,7 +342,9 @@ static void collect_power(const struct collector *k, symp e, symp coefficient)
         struct list dep = {0};
         symp free = split_free(c, base, &dep);
         symp rest = sym_mul(c, dep.n, dep.at);
-        if (!sym_is(free, 1) && sym_powers_apart(free, rest, exponent)) {
+        if (!sym_is(free, 1) &&
+            (exponent->kind == SYM_NUM ||
+             (is_power_of_target(rest) && !sym_has_target(exponent)))) {
             collect(k, sym_pow(c, rest, exponent),
                     sym_mul2(c, coefficient, sym_pow(c, free, exponent)));
             return;

@@ -30,8 +30,6 @@ bool sym_is_loop(symp e, const void *loop);
 bool sym_is_whole(symp e);
 /* Whether e is 0 or 1. */
 bool sym_is_condition(symp e);
-/* Whether (a b)^exponent is to be taken for a^exponent b^exponent. */
-bool sym_powers_apart(symp a, symp b, symp exponent);
 /* The a == b of f = (a == b) * *times, also if f is ifelse(a == b, *times, 0);
  * NULL if it is neither. */
 symp sym_equality_in(struct compiler *c, symp f, symp *times);

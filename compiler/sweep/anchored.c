@@ -7,7 +7,7 @@
  * is c * exp(x + rest), however far a draw goes. Else one that went so far that
  * c = 0 could not tell of it is compared where it arrived, and goes back if the
  * term is there. Chains begin far out where covariates are measured from far
- * away, as years are.
+ * away, as years are. x^k, as of a scale, is exp(k log(x)) here, beside t^k.
  *
  * Requires chosen methods, and all that looks for statistics or for sums in
  * coefficients to be done; changes coefficients, sets `anchored` of a law. */
@@ -19,10 +19,26 @@ static bool is_exp(symp e)
     return e->kind == SYM_CALL && !strcmp(e->name, "exp");
 }
 
-/* What stands in exp() of the statistic: a number times x. NULL: another
- * statistic. */
+/* A power that may overflow by its exponent. */
+static bool is_power(symp e)
+{
+    return e->kind == SYM_POW && e->args[1]->kind != SYM_NUM &&
+           !sym_has_target(e->args[1]);
+}
+
+/* What stands in exp() of e, an exponential or a power. */
+static symp inside_of(struct compiler *c, symp e)
+{
+    return is_exp(e) ? e->args[0]
+                     : sym_mul2(c, e->args[1], sym_log(c, e->args[0]));
+}
+
+/* What stands in exp() of the statistic: a number times x, or a power's. NULL:
+ * another statistic. */
 static symp exponent(struct compiler *c, symp statistic)
 {
+    if (is_power(statistic) && statistic->args[0]->kind == SYM_TARGET)
+        return inside_of(c, statistic);
     if (!is_exp(statistic))
         return NULL;
     symp e = statistic->args[0], slope = sym_derivative(c, e, sym_target(c));
@@ -32,13 +48,15 @@ static symp exponent(struct compiler *c, symp statistic)
                : NULL;
 }
 
-/* The factor exp(rest) of a coefficient; NULL if it is no product with one. */
-static symp factor_exp(symp coefficient)
+/* The factor exp(rest) of a coefficient, beside a power another power; NULL if
+ * it is no product with one. */
+static symp factor_exp(symp coefficient, bool power)
 {
-    if (is_exp(coefficient))
+    if (is_exp(coefficient) || (power && is_power(coefficient)))
         return coefficient;
     for (int i = 0; coefficient->kind == SYM_MUL && i < coefficient->nargs; i++)
-        if (is_exp(coefficient->args[i]))
+        if (is_exp(coefficient->args[i]) ||
+            (power && is_power(coefficient->args[i])))
             return coefficient->args[i];
     return NULL;
 }
@@ -75,7 +93,8 @@ static int find_places(const struct step *s, symp statistic, struct place *at,
         for (int i = 0; !p->opaque && i < p->terms.n; i++) {
             if (!sym_same(p->terms.statistic[i], statistic))
                 continue;
-            symp x = p->reference, e = factor_exp(p->terms.coefficient[i]);
+            symp x = p->reference,
+                 e = factor_exp(p->terms.coefficient[i], is_power(statistic));
             if (n == most || !e || p->summed || !x || x->kind != SYM_REF ||
                 x->var != s->family->var)
                 return -1;
@@ -89,7 +108,7 @@ static int find_places(const struct step *s, symp statistic, struct place *at,
 static symp alone(struct compiler *c, const struct place *at)
 {
     const struct part *p = at->part;
-    symp rest = at->factor->args[0];
+    symp rest = inside_of(c, at->factor);
     if (p->inverse || p->guard || p->copies)
         return NULL;
     for (int i = 0; i < p->nloops; i++) {
@@ -109,6 +128,8 @@ static void anchor_statistic(struct compiler *c, struct step *s, int number)
     int n = inside ? find_places(s, s->law.statistics[number], at, MOST) : 0;
     if (n < 1)
         return;
+    symp statistic = sym_call(c, "exp", 1, &inside);
+    s->law.statistics[number] = statistic;
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower),
          from = n == 1 ? alone(c, at) : NULL;
     s->law.fades[number] = !from;
@@ -117,9 +138,9 @@ static void anchor_statistic(struct compiler *c, struct step *s, int number)
     for (int i = 0; i < n; i++) {
         symp *coefficient = &at[i].part->terms.coefficient[at[i].number];
         symp x = sym_replace(c, inside, sym_target(c), at[i].part->reference);
-        symp sum = sym_add2(c, at[i].factor->args[0], x);
-        symp by =
-            from ? sym_num(c, 1) : sym_rebuild(c, at[i].factor, (symp[]){sum});
+        symp sum = sym_add2(c, inside_of(c, at[i].factor), x);
+        symp by = from ? sym_num(c, 1) : sym_call(c, "exp", 1, &sum);
+        at[i].part->terms.statistic[at[i].number] = statistic;
         *coefficient = with_factor(c, *coefficient, at[i].factor, by);
     }
 }

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # (phi / (phi + m))^phi is a probability, of no count in a negative binomial,
 # also where phi^phi overflows: counts without their zeros, by the zeros trick,
-# against sums over a grid.
+# against sums over a grid. So is (t / sc)^k of a Weibull distribution moderate
+# where t^k and sc^k are not.
 source "$GBM_ROOT/tests/cli/lib"
 
 cat >model.gbm <<'M'
@@ -54,3 +55,43 @@ python3 compare.py >log || fail compare
 [ ! -s log ] || fail "$(cat log)"
 
 device_draws_as_host model data.json
+
+cat >lives.gbm <<'M'
+model {
+  for (i in 1:n) { t[i] ~ weibull(k, sc) }
+  sc ~ uniform(1.0E4, 1.0E6)
+  k ~ uniform(0, 500)
+}
+M
+echo '{"n": 8, "t": [99100, 98200, 100300, 99600, 100900, 99900, 100500, 97800]}' \
+    >lives.json
+cat >compare.py <<'E2'
+import json
+import math
+
+t = json.load(open("lives.json"))["t"]
+fit = json.load(open("fit.json"))["parameters"]
+total = mean_k = mean_sc = 0
+for a in range(125):
+    k = 4 * (a + 0.5)
+    for b in range(200):
+        sc = 96000 + 40 * (b + 0.5)
+        lp = -80 + len(t) * math.log(k)
+        for x in t:
+            away = k * math.log(x / sc)
+            lp += away - math.exp(min(away, 700))
+        w = math.exp(lp)
+        total += w
+        mean_k += w * k
+        mean_sc += w * sc
+for name, m, near in (("k", mean_k / total, 3), ("sc", mean_sc / total, 30)):
+    if abs(fit[name]["mean"] - m) > near:
+        print(f"{name}: {fit[name]['mean']} and not {m}")
+E2
+status 0 "$GBMC" lives.gbm -o lives
+status 0 ./lives check --data lives.json
+status 0 ./lives --data lives.json --quiet --draws 4000 --summary fit.json
+python3 compare.py >log || fail compare
+[ ! -s log ] || fail "$(cat log)"
+
+device_draws_as_host lives lives.json
