@@ -16,20 +16,11 @@ struct chain_step {
     CUdeviceptr elements, colour;
     int ncolours, together;
 };
-struct chain_moments {
-    CUdeviceptr values, mean, m2, counts;
-    long long cells, stride;
-    int integer, categories;
-};
-struct chain_monitor {
-    CUdeviceptr values, cells;
-    long long count, stride, offset;
-    int integer;
-};
 struct chain_plan {
-    CUdeviceptr steps, families, densities, moments, monitors, draws;
-    long long row, lp_offset;
-    int nmoments, nmonitors, late;
+    CUdeviceptr steps, families, densities;
+    struct cuda_kept kept;
+    long long lp_offset;
+    int late;
 };
 
 #define SWEEPS 32 /* of a launch, so that an interrupt is soon noticed */
@@ -272,7 +263,6 @@ enum gbm_status cuda_chains_request(struct cuda *c)
     const struct rt_instance *in = c->in;
     const size_t steps = (size_t)in->model->nsteps;
     const size_t families = (size_t)in->model->nfamilies;
-    int nmoments = 0;
 
     if (!k->lanes)
         return GBM_OK;
@@ -280,8 +270,6 @@ enum gbm_status cuda_chains_request(struct cuda *c)
     for (int i = 0; i < in->model->nsteps; i++)
         k->ncolours += colours_of(&in->steps[i]) + 1;
     k->ncolours += 2 * in->model->nfamilies;
-    for (int v = 0; v < in->model->nvariables; v++)
-        nmoments += in->slots[v].moments;
     TRY(cuda_request(c, &k->plan, sizeof(struct chain_plan), "a sweep"));
     TRY(cuda_request(c, &k->steps, (steps + 1) * sizeof(struct chain_step),
                      "a sweep"));
@@ -289,15 +277,8 @@ enum gbm_status cuda_chains_request(struct cuda *c)
                      (families + 1) * sizeof(struct chain_step), "a sweep"));
     TRY(cuda_request(c, &k->densities, (families + 1) * sizeof(long long),
                      "a sweep"));
-    TRY(cuda_request(c, &k->colours, (size_t)k->ncolours * sizeof(long long),
-                     "a sweep"));
-    TRY(cuda_request(c, &k->moments,
-                     (size_t)(nmoments + 1) * sizeof(struct chain_moments),
-                     "running means"));
-    return cuda_request(c, &k->monitors,
-                        (size_t)(in->nmonitors + 1) *
-                            sizeof(struct chain_monitor),
-                        "the list of monitored cells");
+    return cuda_request(c, &k->colours, (size_t)k->ncolours * sizeof(long long),
+                        "a sweep");
 }
 
 /* The ends of colours of all steps and families, one behind the other. */
@@ -350,45 +331,9 @@ static void fill_families(struct cuda *c, struct chain_step *families,
         densities[f] = c->densities[f].name[0] ? in->elements[f] : 0;
 }
 
-static int fill_moments(const struct cuda *c, struct chain_moments *out)
-{
-    int n = 0;
-    for (int v = 0; v < c->in->model->nvariables; v++) {
-        const struct cuda_slot *slot = &c->slots[v];
-        if (slot->mean || slot->counts)
-            out[n++] = (struct chain_moments){
-                .values = slot->values,
-                .mean = slot->mean,
-                .m2 = slot->m2,
-                .counts = slot->counts,
-                .categories = c->in->slots[v].categories,
-                .cells = c->in->slots[v].cells,
-                .stride = slot->stride,
-                .integer = c->in->model->variables[v].integer};
-    }
-    return n;
-}
-
-static void fill_monitors(const struct cuda *c, struct chain_monitor *out)
-{
-    for (int m = 0; m < c->in->nmonitors; m++) {
-        const struct rt_monitor *monitor = &c->in->monitors[m];
-        const struct cuda_slot *slot = &c->slots[monitor->variable];
-        out[m] = (struct chain_monitor){
-            .values = slot->values,
-            .cells = c->monitors[m].cells,
-            .count = monitor->count,
-            .stride = slot->stride,
-            .offset = monitor->offset,
-            .integer = c->in->model->variables[monitor->variable].integer};
-    }
-}
-
 struct tables {
     struct chain_step *steps, *families;
     long long *densities;
-    struct chain_moments *moments;
-    struct chain_monitor *monitors;
     struct ends ends;
 };
 
@@ -401,31 +346,21 @@ static enum gbm_status fill_and_upload(struct cuda *c, struct tables *t)
     struct chain_plan plan = {.steps = k->steps,
                               .families = k->families,
                               .densities = k->densities,
-                              .moments = k->moments,
-                              .monitors = k->monitors,
-                              .draws = c->draws,
-                              .row = c->row,
+                              .kept = c->keep.all,
                               .lp_offset = in->row,
-                              .nmonitors = in->nmonitors,
                               .late = in->moments_late};
 
     for (int s = 0; s < in->model->nsteps; s++)
         t->steps[s] = step_table(c, s, &t->ends);
     fill_families(c, t->families, t->densities, &t->ends);
-    plan.nmoments = fill_moments(c, t->moments);
-    fill_monitors(c, t->monitors);
     TRY(cuda_upload(c, k->plan, &plan, sizeof plan));
     TRY(cuda_upload(c, k->steps, t->steps, steps * sizeof *t->steps));
     TRY(cuda_upload(c, k->families, t->families,
                     families * sizeof *t->families));
     TRY(cuda_upload(c, k->densities, t->densities,
                     families * sizeof *t->densities));
-    TRY(cuda_upload(c, k->colours, t->ends.values,
-                    (size_t)t->ends.n * sizeof *t->ends.values));
-    TRY(cuda_upload(c, k->moments, t->moments,
-                    (size_t)plan.nmoments * sizeof *t->moments));
-    return cuda_upload(c, k->monitors, t->monitors,
-                       (size_t)in->nmonitors * sizeof *t->monitors);
+    return cuda_upload(c, k->colours, t->ends.values,
+                       (size_t)t->ends.n * sizeof *t->ends.values);
 }
 
 enum gbm_status cuda_chains_upload(struct cuda *c)
@@ -440,19 +375,15 @@ enum gbm_status cuda_chains_upload(struct cuda *c)
         .steps = calloc(steps, sizeof *t.steps),
         .families = calloc(families, sizeof *t.families),
         .densities = calloc(families, sizeof *t.densities),
-        .moments = calloc((size_t)in->model->nvariables + 1, sizeof *t.moments),
-        .monitors = calloc((size_t)in->nmonitors + 1, sizeof *t.monitors),
         .ends = {calloc((size_t)c->chains.ncolours + 1, sizeof *t.ends.values),
                  0}};
-    enum gbm_status status = t.steps && t.families && t.densities &&
-                                     t.moments && t.monitors && t.ends.values
-                                 ? fill_and_upload(c, &t)
-                                 : rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    enum gbm_status status =
+        t.steps && t.families && t.densities && t.ends.values
+            ? fill_and_upload(c, &t)
+            : rt_fail(c->rt, GBM_FAILURE, "out of memory");
     free(t.steps);
     free(t.families);
     free(t.densities);
-    free(t.moments);
-    free(t.monitors);
     free(t.ends.values);
     return status;
 }
@@ -479,7 +410,7 @@ enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps)
             ((int64_t)chains * k->lanes + k->kernel.block - 1) /
                 k->kernel.block,
             1, k->kernel.block, 0, args));
-        TRY(cuda_launch_grid(c, &c->fixed.chains_done, 1, 1, 1, 0, done_args));
+        TRY(cuda_launch_grid(c, &c->fixed.sweeps_done, 1, 1, 1, 0, done_args));
         sweeps -= now;
     }
     return GBM_OK;

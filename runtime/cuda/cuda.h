@@ -204,13 +204,26 @@ struct cuda_index {
 
 /* ---- chains.c ---- */
 
+/* What a kept sweep does: struct gbm_kept of stdlib/kernels/kept_cuda.h, with
+ * pointers of the device; pieces of sweeps that enter the moments alone, of
+ * those that are kept, too, and with their log density. */
+struct cuda_kept {
+    CUdeviceptr moments, monitors, pieces, draws;
+    long long row;
+    int nmoments, nmonitors, chains;
+};
+struct cuda_keep {
+    struct cuda_kept all;
+    int counted, kept, with_lp;
+};
+
 /* Sweeps by one kernel, a chain by one team of lanes. lanes 0: not so. The
  * tables are those of stdlib/kernels/chains_cuda.h. */
 struct cuda_chains {
     int lanes;
     struct cuda_kernel kernel;
     int64_t ncolours;
-    CUdeviceptr plan, steps, families, densities, colours, moments, monitors;
+    CUdeviceptr plan, steps, families, densities, colours;
 };
 
 /* ---- ladder.c ---- */
@@ -383,9 +396,8 @@ struct cuda {
     CUmodule parts[CUDA_PARTS];   /* of the generated program */
     CUmodule kernels;
     struct cuda_fixed { /* of kernels.h; some only with dense blocks */
-        struct cuda_kernel sweep_done, keep_done, chains_done, gather,
-            add_densities, welford, count_values, index_count, index_scan,
-            index_place, dense_scale_rows, dense_fold, dense_add,
+        struct cuda_kernel sweeps_done, keep, add_densities, index_count,
+            index_scan, index_place, dense_scale_rows, dense_fold, dense_add,
             dense_multiply, dense_mirror, dense_form, dense_potential,
             dense_hold_potential, dense_hold_precision, dense_rescue,
             dense_add_normals, dense_to_state, tiles_factor, tiles_draw,
@@ -411,6 +423,7 @@ struct cuda {
     struct cuda_slot *slots;
     struct cuda_step *steps;
     struct cuda_kernel *kept; /* [nkept_families] */
+    struct cuda_keep keep;
     struct cuda_chains chains;
     struct cuda_ladder ladder;
     struct {
@@ -685,6 +698,13 @@ enum gbm_status cuda_aside_begin(struct cuda *c);
 enum gbm_status cuda_aside_turn(struct cuda *c, int k);
 enum gbm_status cuda_aside_return(struct cuda *c, int k);
 enum gbm_status cuda_aside_end(struct cuda *c);
+
+/* ---- keep.c ---- */
+enum gbm_status cuda_keep_request(struct cuda *c);
+/* After everything has its place. */
+enum gbm_status cuda_keep_upload(struct cuda *c);
+/* Puts on the stream what a sweep does that enters the moments, and is kept. */
+enum gbm_status cuda_keep_run(struct cuda *c, bool kept);
 
 /* ---- chains.c ---- */
 /* Operations of an element in what a search for its value repeats, as the

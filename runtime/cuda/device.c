@@ -296,8 +296,9 @@ static enum gbm_status request_draws(struct cuda *c)
         c->half = c->rt->options.draws;
     if (c->half < 1)
         c->half = 1;
-    return cuda_request(c, &c->draws, 2 * (size_t)(c->half * one),
-                        "draws on their way to the host");
+    TRY(cuda_request(c, &c->draws, 2 * (size_t)(c->half * one),
+                     "draws on their way to the host"));
+    return cuda_keep_request(c);
 }
 
 static enum gbm_status request_all(struct cuda *c)
@@ -416,6 +417,8 @@ static enum gbm_status load(struct cuda *c)
                           (size_t)(c->half * c->row * c->in->nchains) *
                               sizeof(double)));
     TRY(upload_all(c));
+    if (!c->filter.on)
+        TRY(cuda_keep_upload(c));
     TRY(cuda_chains_upload(c));
     TRY(cuda_aside_open(c));
     TRY(bind_state(c, true, c->state));

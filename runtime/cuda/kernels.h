@@ -40,19 +40,8 @@ __device__ static inline void divide(long long t, int d, long long n,
 
 /* ---- a sweep ---- */
 
-CUDA_KERNEL sweep_done(struct gbm_control *control) { control->sweep++; }
-
-/* Ends a sweep that entered the moments and may be kept, before sweep_done. */
-CUDA_KERNEL keep_done(struct gbm_control *control, int kept)
-{
-    control->moments++;
-    if (kept && control->store)
-        control->slot =
-            control->slot + 1 == control->ring ? 0 : control->slot + 1;
-}
-
-/* Ends sweeps of which `kept` were, all in one launch (chains_cuda.h). */
-CUDA_KERNEL chains_done(struct gbm_control *control, unsigned sweeps,
+/* Ends sweeps, of which `counted` entered the moments and `kept` were kept. */
+CUDA_KERNEL sweeps_done(struct gbm_control *control, unsigned sweeps,
                         unsigned counted, unsigned kept)
 {
     control->sweep += sweeps;
@@ -61,25 +50,25 @@ CUDA_KERNEL chains_done(struct gbm_control *control, unsigned sweeps,
         control->slot = (control->slot + kept) % control->ring;
 }
 
-/* Copies a variable's monitored cells into the ring: [slots][chains][row].
- * cells: [count] or NULL. kind: 0 real, 1 int, 2 double.
- */
-CUDA_KERNEL gather(const struct gbm_control *control, const void *values,
-                   int kind, long long stride, const long long *cells,
-                   long long count, int chains, double *draws, long long row,
-                   long long offset)
+/* A sweep enters the moments, and its monitored cells go into the ring, if the
+ * launch has pieces of these. */
+CUDA_KERNEL keep(const struct gbm_control *control, const struct gbm_kept all)
 {
+    const struct gbm_kept_piece p = all.pieces[blockIdx.x];
+    if (p.entry < all.nmoments) {
+        const struct gbm_kept_moments m = all.moments[p.entry];
+        const double share = 1 / (double)(control->moments + 1);
+        for (long long t = p.from + threadIdx.x; t < p.to; t += blockDim.x)
+            gbm_keep_moment(&m, t, share);
+        return;
+    }
     if (!control->store)
         return;
-    double *base = draws + control->slot * chains * row;
-
-    for (long long t = thread_number(); t < count * chains;
-         t += thread_count()) {
-        const long long chain = t / count, i = t % count;
-        const long long from = chain * stride + (cells ? cells[i] : i);
-        base[chain * row + offset + i] = kind == 2
-                                             ? ((const double *)values)[from]
-                                             : gbm_draw_at(values, kind, from);
+    const struct gbm_kept_monitor m = all.monitors[p.entry - all.nmoments];
+    double *draw = all.draws + control->slot * all.chains * all.row;
+    for (long long t = p.from + threadIdx.x; t < p.to; t += blockDim.x) {
+        const long long chain = t / m.count;
+        gbm_keep_cell(&m, chain, t - chain * m.count, draw + chain * all.row);
     }
 }
 
@@ -104,24 +93,6 @@ CUDA_KERNEL __launch_bounds__(256)
             total += warp_sum[w];
         lp[blockIdx.x] = total;
     }
-}
-
-/* mean, m2: [n]; values: [n]. */
-CUDA_KERNEL welford(const struct gbm_control *control, const void *values,
-                    int integer, long long n, double *mean, double *m2)
-{
-    const double share = 1 / (double)(control->moments + 1);
-    for (long long t = thread_number(); t < n; t += thread_count())
-        gbm_add_moment(gbm_draw_at(values, integer, t), share, &mean[t],
-                       &m2[t]);
-}
-
-/* values: [n]; counts: [n][categories]. */
-CUDA_KERNEL count_values(const int *values, int categories, long long n,
-                         unsigned *counts)
-{
-    for (long long t = thread_number(); t < n; t += thread_count())
-        gbm_count_value(values[t], categories, counts + t * categories);
 }
 
 /* ---- inverse indices: a stable counting sort, one warp per chunk, which has

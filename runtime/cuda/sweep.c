@@ -120,52 +120,6 @@ static enum gbm_status run_steps(struct cuda *c, bool leaf)
     return GBM_OK;
 }
 
-static enum gbm_status add_moments(struct cuda *c)
-{
-    for (int v = 0; v < c->in->model->nvariables; v++) {
-        struct cuda_slot *slot = &c->slots[v];
-        int integer = c->in->model->variables[v].integer;
-        long long n = slot->cells;
-        void *args[] = {&c->control, &slot->values, &integer,
-                        &n,          &slot->mean,   &slot->m2};
-        int categories = c->in->slots[v].categories;
-        void *count_args[] = {&slot->values, &categories, &n, &slot->counts};
-        if (slot->counts)
-            TRY(cuda_launch_flat(c, &c->fixed.count_values, n, count_args));
-        else if (slot->mean)
-            TRY(cuda_launch_flat(c, &c->fixed.welford, n, args));
-    }
-    return GBM_OK;
-}
-
-static enum gbm_status gather_cells(struct cuda *c, CUdeviceptr values,
-                                    int kind, long long stride,
-                                    CUdeviceptr cells, long long count,
-                                    long long offset)
-{
-    int chains = c->in->nchains;
-    long long row = c->row;
-    void *args[] = {&c->control, &values, &kind,     &stride, &cells,
-                    &count,      &chains, &c->draws, &row,    &offset};
-
-    if (count == 0)
-        return GBM_OK;
-    return cuda_launch_flat(c, &c->fixed.gather, count * chains, args);
-}
-
-static enum gbm_status gather(struct cuda *c)
-{
-    for (int m = 0; m < c->in->nmonitors; m++) {
-        const struct rt_monitor *monitor = &c->in->monitors[m];
-        const struct cuda_slot *slot = &c->slots[monitor->variable];
-        TRY(gather_cells(c, slot->values,
-                         c->in->model->variables[monitor->variable].integer,
-                         slot->stride, c->monitors[m].cells, monitor->count,
-                         monitor->offset));
-    }
-    return c->with_lp ? gather_cells(c, c->lp, 2, 1, 0, 1, c->in->row) : GBM_OK;
-}
-
 enum gbm_status cuda_sum_density(struct cuda *c, int family, int first)
 {
     int chains = c->in->nchains;
@@ -196,11 +150,10 @@ static enum gbm_status sum_densities(struct cuda *c)
 }
 
 /* A sweep that enters the moments, and that may be kept. */
-static enum gbm_status keep(struct cuda *c, int kept)
+static enum gbm_status keep(struct cuda *c, bool kept)
 {
     const struct rt_instance *in = c->in;
     const bool late = kept || in->moments_late;
-    void *args[] = {&c->control, &kept};
 
     if (late)
         TRY(run_steps(c, true));
@@ -210,26 +163,24 @@ static enum gbm_status keep(struct cuda *c, int kept)
         TRY(run_derive(c, &c->kept[k], in->elements[family],
                        in->model->families[family].recursive));
     }
-    TRY(add_moments(c));
     if (kept && c->with_lp)
         TRY(sum_densities(c));
-    if (kept)
-        TRY(gather(c));
-    TRY(cuda_launch_grid(c, &c->fixed.keep_done, 1, 1, 1, 0, args));
+    TRY(cuda_keep_run(c, kept));
     return c->rt->profile ? count_time(c, in->model->nsteps + RT_KEPT, began)
                           : GBM_OK;
 }
 
 static enum gbm_status sweep_by_steps(struct cuda *c, enum cuda_end end)
 {
-    void *args[] = {&c->control};
+    unsigned sweeps = 1, counted = end != CUDA_SWEEP, kept = end == CUDA_KEPT;
+    void *args[] = {&c->control, &sweeps, &counted, &kept};
 
     TRY(cuda_aside_begin(c));
     TRY(run_steps(c, false));
     TRY(cuda_aside_end(c));
-    if (end != CUDA_SWEEP)
-        TRY(keep(c, end == CUDA_KEPT));
-    return cuda_launch_grid(c, &c->fixed.sweep_done, 1, 1, 1, 0, args);
+    if (counted)
+        TRY(keep(c, kept));
+    return cuda_launch_grid(c, &c->fixed.sweeps_done, 1, 1, 1, 0, args);
 }
 
 static enum gbm_status sweep(struct cuda *c, enum cuda_end end)

@@ -28,32 +28,13 @@ struct gbm_chain_step {
     int ncolours, together;
 };
 
-/* Running moments of a variable; stride 0: one copy, which chain 0 counts. */
-struct gbm_chain_moments {
-    const void *values;
-    double *mean, *m2;
-    unsigned *counts; /* not NULL: [cells][categories], instead */
-    long long cells, stride;
-    int integer, categories;
-};
-
-struct gbm_chain_monitor {
-    const void *values;
-    const long long *cells; /* [count], or NULL: all */
-    long long count, stride, offset;
-    int integer;
-};
-
 /* As in runtime/cuda/chains.c. */
 struct gbm_chains {
     const struct gbm_chain_step *steps;    /* [nsteps] */
     const struct gbm_chain_step *families; /* [nfamilies], to be kept */
     const long long *densities; /* [nfamilies]: elements that count in lp */
-    const struct gbm_chain_moments *moments;
-    const struct gbm_chain_monitor *monitors;
-    double *draws; /* the ring, [slots][chains][row] */
-    long long row, lp_offset;
-    int nmoments, nmonitors;
+    struct gbm_kept kept;
+    long long lp_offset;
     int late; /* keep_of_chain goes before the moments at every sweep */
 };
 
@@ -119,35 +100,26 @@ GBM_FN double gbm_chain_sum(const struct gbm_team *team, double x)
     return x;
 }
 
-/* With the sweep that makes them so many. */
+/* With the sweep that makes them so many. Chain 0 counts what chains share. */
 GBM_FN void gbm_chain_add_moments(const struct gbm_sweeper *k, double count)
 {
     const double share = 1 / count;
-    for (int v = 0; v < k->plan->nmoments; v++) {
-        const struct gbm_chain_moments m = k->plan->moments[v];
+    for (int v = 0; v < k->plan->kept.nmoments; v++) {
+        const struct gbm_kept_moments m = k->plan->kept.moments[v];
         if (m.stride == 0 && k->chain > 0)
             continue;
-        for (long long i = k->team.lane; i < m.cells; i += k->team.lanes) {
-            const long long at = k->chain * m.stride + i;
-            if (m.counts)
-                gbm_count_value(((const int *)m.values)[at], m.categories,
-                                m.counts + at * m.categories);
-            else
-                gbm_add_moment(gbm_draw_at(m.values, m.integer, at), share,
-                               &m.mean[at], &m.m2[at]);
-        }
+        for (long long i = k->team.lane; i < m.cells; i += k->team.lanes)
+            gbm_keep_moment(&m, k->chain * m.stride + i, share);
     }
 }
 
 /* Copies the monitored cells to a draw's row. */
 GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
 {
-    for (int v = 0; v < k->plan->nmonitors; v++) {
-        const struct gbm_chain_monitor m = k->plan->monitors[v];
+    for (int v = 0; v < k->plan->kept.nmonitors; v++) {
+        const struct gbm_kept_monitor m = k->plan->kept.monitors[v];
         for (long long i = k->team.lane; i < m.count; i += k->team.lanes)
-            row[m.offset + i] =
-                gbm_draw_at(m.values, m.integer,
-                            k->chain * m.stride + (m.cells ? m.cells[i] : i));
+            gbm_keep_cell(&m, k->chain, i, row);
     }
 }
 
@@ -158,7 +130,7 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
 #endif
 
 /* `sweeps` sweeps; each `thin`-th is kept (0: none), the first of these as draw
- * control->slot of the ring. control is moved on by chains_done of kernels.h.
+ * control->slot of the ring. control is moved on by sweeps_done of kernels.h.
  */
 #define GBM_KERNEL_CHAINS                                                      \
     extern "C" __global__ void __launch_bounds__(128) chains_kernel(           \
@@ -183,7 +155,7 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
         shift_state(&s, chain.chain);                                          \
         for (int i = 1; i <= sweeps; i++, chain.now.sweep++) {                 \
             sweep_of_chain(&chain);                                            \
-            if (thin == 0 || (i % thin != 0 && plan->nmoments == 0))           \
+            if (thin == 0 || (i % thin != 0 && plan->kept.nmoments == 0))      \
                 continue;                                                      \
             if (i % thin == 0 || plan->late)                                   \
                 keep_of_chain(&chain);                                         \
@@ -195,8 +167,8 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
             if (!control->store)                                               \
                 continue;                                                      \
             const long long slot = (control->slot + kept - 1) % control->ring; \
-            double *row =                                                      \
-                plan->draws + (slot * chains + chain.chain) * plan->row;       \
+            double *row = plan->kept.draws +                                   \
+                          (slot * chains + chain.chain) * plan->kept.row;      \
             gbm_chain_store(&chain, row);                                      \
             if (!with_lp)                                                      \
                 continue;                                                      \
