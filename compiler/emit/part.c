@@ -27,14 +27,14 @@ static void decode_as(struct emitter *e, const struct family *f,
     for (int i = f->nloops - 1; i >= 0; i--) {
         const char *lower = emit_int(e, f->loops[i]->lower);
         if (i == 0) {
-            values[0] = intern_format(c, "(int)(%s) + %s", rest, lower);
+            values[0] = intern_format(c, "(int)%s + %s", rest, lower);
             break;
         }
         const char *extent =
             emit_int(e, sym_length(c, f->loops[i]->lower, f->loops[i]->upper));
         values[i] =
-            intern_format(c, "(int)((%s) %% (%s)) + %s", rest, extent, lower);
-        rest = intern_format(c, "(%s) / (%s)", rest, extent);
+            intern_format(c, "(int)gbm_rest(%s, %s) + %s", rest, extent, lower);
+        rest = intern_format(c, "gbm_quotient(%s, %s)", rest, extent);
     }
     for (int i = 0; i < f->nloops; i++) {
         names[i] = emit_loop_name(e, loops[i]);

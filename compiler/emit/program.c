@@ -89,7 +89,7 @@ static void emit_shift(struct text *out, const struct model *m)
 
 /* What the runtime tells of arrays when it compiles for a device
  * (runtime/cuda/known.c): numbers, of each slot whether all is seen, the
- * stride, and the extents; 0: it is not told. */
+ * stride, and the extents, or of one integer the value; 0: it is not told. */
 static void emit_known(struct text *out, const struct model *m)
 {
     int at = 0;
@@ -97,7 +97,8 @@ static void emit_known(struct text *out, const struct model *m)
                      "/* Of arrays, so that loops over few cells are written "
                      "out. */\n"
                      "GBM_FN void know_state(struct state *s)\n{\n");
-    for (const struct slot *k = m->slots; k; at += 2 + k->ndim, k = k->next) {
+    for (const struct slot *k = m->slots; k;
+         at += 2 + (k->ndim ? k->ndim : 1), k = k->next) {
         if (k->seen)
             text_printf(out, "    GBM_KNOW(%d, s->%s_seen, 0)\n", at,
                         k->member);
@@ -107,6 +108,9 @@ static void emit_known(struct text *out, const struct model *m)
         for (int d = 0; d < k->extents; d++)
             text_printf(out, "    GBM_KNOW(%d, s->%s_n%d, known - 1)\n",
                         at + 2 + d, k->member, d + 1);
+        if (k->integer && k->ndim == 0 && !k->per_chain)
+            text_printf(out, "    GBM_KNOW_NUMBER(%d, s->%s)\n", at + 2,
+                        k->member);
     }
     text_append(out, "}\n#endif\n\n");
 }

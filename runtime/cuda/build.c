@@ -364,9 +364,17 @@ static void add_chains(struct cuda *c, struct options *o)
         snprintf(o->chains, sizeof o->chains, "-DGBM_CHAINS=%d",
                  c->chains.lanes);
         add_option(o, c->chains.kernel.part, o->chains);
-        if (cuda_known(c, o->known, sizeof o->known))
-            add_option(o, c->chains.kernel.part, o->known);
     }
+}
+
+static void add_known(struct cuda *c, struct options *o)
+{
+    if (!cuda_known(c, o->known, sizeof o->known))
+        return;
+    if (c->chains.lanes)
+        add_option(o, c->chains.kernel.part, o->known);
+    else
+        add_to_parts(o, o->known);
 }
 
 static void add_acts(struct cuda *c, struct options *o)
@@ -403,6 +411,7 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     }
     add_to_parts(o, "-DGBM_CHOSEN");
     add_chains(c, o);
+    add_known(c, o);
     snprintf(o->rows, sizeof o->rows, "-DGBM_ROWS=%d", rows_of_thread(c));
     add_to_parts(o, o->rows);
     add_recalls(c, o);

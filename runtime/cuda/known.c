@@ -1,8 +1,9 @@
-/* known.c: what the compiler of a kernel that sweeps whole chains is told of
- * arrays (emit_known of compiler/emit/program.c): lengths of a few cells, so
- * that loops over them are written out and what they read stays in registers.
- * Where rows have little arithmetic that gains nothing, and data of another
- * shape are another program.
+/* known.c: what the compiler of a kernel is told of arrays (emit_known of
+ * compiler/emit/program.c): lengths of a few cells, and numbers as small, so
+ * that loops over them are written out, what they read stays in registers, and
+ * the number of an element is divided by constants. Data of another shape are
+ * another program. In one that sweeps whole chains it gains nothing where rows
+ * have little arithmetic.
  *
  * GBM_CUDA_KNOWN, for tests: 0 never, 1 always. */
 #include "cuda.h"
@@ -17,13 +18,15 @@ static bool is_worth_it(const struct cuda *c)
 
     if (wanted)
         return atoi(wanted) != 0;
+    if (!c->chains.lanes)
+        return !c->filter.on;
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->steps[k].active && cuda_heavy_operations(c, k) > 0)
             return true;
     return false;
 }
 
-static int few(int64_t n) { return n <= FEW ? (int)n + 1 : 0; }
+static int few(int64_t n) { return n >= 0 && n <= FEW ? (int)n + 1 : 0; }
 
 bool cuda_known(const struct cuda *c, char *out, size_t room)
 {
@@ -34,7 +37,9 @@ bool cuda_known(const struct cuda *c, char *out, size_t room)
     for (int v = 0; v < c->in->model->nvariables; v++) {
         const struct rt_slot *slot = &c->in->slots[v];
         const int ndim = c->in->model->variables[v].ndim;
-        if (used + 16 * ((size_t)ndim + 2) > room)
+        const bool number = ndim == 0 && !slot->per_chain && slot->values &&
+                            c->in->model->variables[v].integer;
+        if (used + 16 * ((size_t)ndim + 3) > room)
             return false;
         used += (size_t)snprintf(out + used, room - used, "%s%d_%d",
                                  v ? "_" : "", !slot->seen,
@@ -42,6 +47,10 @@ bool cuda_known(const struct cuda *c, char *out, size_t room)
         for (int d = 0; d < ndim; d++)
             used += (size_t)snprintf(out + used, room - used, "_%d",
                                      few(slot->dim[d]));
+        if (ndim == 0)
+            used +=
+                (size_t)snprintf(out + used, room - used, "_%d",
+                                 number ? few(*(const int *)slot->values) : 0);
     }
     return true;
 }

@@ -123,12 +123,6 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
     }
 }
 
-#ifdef GBM_KNOWN
-#define GBM_CHAIN_KNOWS(state) know_state(state)
-#else
-#define GBM_CHAIN_KNOWS(state) (void)0
-#endif
-
 /* `sweeps` sweeps; each `thin`-th is kept (0: none), the first of these as draw
  * control->slot of the ring. control is moved on by sweeps_done of kernels.h.
  */
@@ -143,7 +137,7 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
         if (thread / GBM_CHAINS >= chains)                                     \
             return;                                                            \
         struct state s = base;                                                 \
-        GBM_CHAIN_KNOWS(&s);                                                   \
+        GBM_KNOWS(&s);                                                         \
         struct gbm_sweeper chain = {                                           \
             &s,                                                                \
             plan,                                                              \

@@ -182,6 +182,25 @@ GBM_FN int gbm_whole(real x)
     return x > -past && x < past ? (int)x : -2147483647 - 1;
 }
 
+/* a / b and a % b of the number of an element. A device divides 64 bits by some
+ * 100 instructions, and few models have so many elements. */
+GBM_FN long long gbm_quotient(long long a, int b)
+{
+#ifdef __CUDACC__
+    if (a <= 0xffffffffLL)
+        return (unsigned)a / (unsigned)b;
+#endif
+    return a / b;
+}
+GBM_FN long long gbm_rest(long long a, int b)
+{
+#ifdef __CUDACC__
+    if (a <= 0xffffffffLL)
+        return (unsigned)a % (unsigned)b;
+#endif
+    return a % b;
+}
+
 /* Whether a subscript lies in 1 .. extent. */
 GBM_FN bool gbm_within(int at, int extent) { return at >= 1 && at <= extent; }
 

@@ -4,10 +4,10 @@
 #define GBM_SIZES_H
 
 /* What the rows of a sum have in common, for each of its inner terms i = lower
- * .. upper: GBM_LIFT before the rows, GBM_LIFTED in a term. Only where the
- * device's compiler knows that terms are few, so that it has them in registers.
- */
-#if defined(__CUDACC__) && defined(GBM_KNOWN)
+ * .. upper: GBM_LIFT before the rows, GBM_LIFTED in a term. Only in sweeps of
+ * whole chains whose compiler knows that terms are few, so that it has them in
+ * registers. */
+#if defined(__CUDACC__) && defined(GBM_KNOWN) && defined(GBM_CHAINS)
 #define GBM_FEW 16
 #define GBM_LIFT(name, i, lower, upper, x)                                     \
     real name[GBM_FEW];                                                        \
@@ -59,6 +59,21 @@ __device__ constexpr int gbm_size_of(const char *text, int i, int otherwise)
         if (known)                                                             \
             cell = value;                                                      \
     }
+/* cell, a pointer, points to the integer that is known, as that plus 1. */
+template <int n> __device__ const int gbm_known_number = n;
+#define GBM_KNOW_NUMBER(i, cell)                                               \
+    {                                                                          \
+        constexpr int known = GBM_SIZES(GBM_KNOWN, i, 0);                      \
+        if (known)                                                             \
+            cell = (int *)&gbm_known_number<known - 1>;                        \
+    }
+#endif
+
+/* What a kernel knows of its state. */
+#ifdef GBM_KNOWN
+#define GBM_KNOWS(state) know_state(state)
+#else
+#define GBM_KNOWS(state) (void)0
 #endif
 
 #endif

@@ -177,6 +177,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     long long k;                                                               \
     gbm_item(item, (count), (chains), &chain, &k);                             \
     struct state s = base;                                                     \
+    GBM_KNOWS(&s);                                                             \
     shift_state(&s, chain);
 
 #include "rows_cuda.h"
@@ -246,6 +247,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
             }                                                                  \
             if (my_element >= 0) {                                             \
                 struct state s = base;                                         \
+                GBM_KNOWS(&s);                                                 \
                 shift_state(&s, my_chain);                                     \
                 struct gbm_rng rng;                                            \
                 gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)my_chain, \

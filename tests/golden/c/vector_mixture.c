@@ -134,50 +134,53 @@ GBM_FN void know_state(struct state *s)
     GBM_KNOW(1, s->pi_v_stride, known - 1)
     GBM_KNOW(2, s->pi_v_n1, known - 1)
     GBM_KNOW(5, s->a_v_n1, known - 1)
-    GBM_KNOW(8, s->mu_v_seen, 0)
-    GBM_KNOW(9, s->mu_v_stride, known - 1)
-    GBM_KNOW(10, s->mu_v_n1, known - 1)
-    GBM_KNOW(11, s->mu_v_n2, known - 1)
-    GBM_KNOW(16, s->m0_v_n1, known - 1)
-    GBM_KNOW(19, s->T0_v_n1, known - 1)
-    GBM_KNOW(20, s->T0_v_n2, known - 1)
-    GBM_KNOW(21, s->Q_v_seen, 0)
-    GBM_KNOW(22, s->Q_v_stride, known - 1)
-    GBM_KNOW(23, s->Q_v_n1, known - 1)
-    GBM_KNOW(24, s->Q_v_n2, known - 1)
-    GBM_KNOW(25, s->Q_v_n3, known - 1)
-    GBM_KNOW(28, s->R_v_n1, known - 1)
-    GBM_KNOW(29, s->R_v_n2, known - 1)
-    GBM_KNOW(34, s->z_v_seen, 0)
-    GBM_KNOW(35, s->z_v_stride, known - 1)
-    GBM_KNOW(36, s->z_v_n1, known - 1)
-    GBM_KNOW(37, s->x_v_seen, 0)
-    GBM_KNOW(38, s->x_v_stride, known - 1)
-    GBM_KNOW(39, s->x_v_n1, known - 1)
-    GBM_KNOW(40, s->x_v_n2, known - 1)
-    GBM_KNOW(42, s->table_1_v_stride, known - 1)
-    GBM_KNOW(43, s->table_1_v_n1, known - 1)
-    GBM_KNOW(45, s->table_2_v_stride, known - 1)
-    GBM_KNOW(46, s->table_2_v_n1, known - 1)
-    GBM_KNOW(48, s->table_3_v_stride, known - 1)
-    GBM_KNOW(49, s->table_3_v_n1, known - 1)
-    GBM_KNOW(50, s->table_3_v_n2, known - 1)
-    GBM_KNOW(52, s->table_4_v_stride, known - 1)
-    GBM_KNOW(53, s->table_4_v_n1, known - 1)
-    GBM_KNOW(54, s->table_4_v_n2, known - 1)
-    GBM_KNOW(56, s->table_5_v_stride, known - 1)
-    GBM_KNOW(57, s->table_5_v_n1, known - 1)
-    GBM_KNOW(58, s->table_5_v_n2, known - 1)
-    GBM_KNOW(60, s->table_6_v_stride, known - 1)
-    GBM_KNOW(61, s->table_6_v_n1, known - 1)
-    GBM_KNOW(62, s->table_6_v_n2, known - 1)
-    GBM_KNOW(63, s->table_6_v_n3, known - 1)
-    GBM_KNOW(65, s->table_7_v_stride, known - 1)
-    GBM_KNOW(66, s->table_7_v_n1, known - 1)
-    GBM_KNOW(68, s->table_8_v_stride, known - 1)
-    GBM_KNOW(69, s->table_8_v_n1, known - 1)
-    GBM_KNOW(71, s->index0_start_stride, known - 1)
-    GBM_KNOW(74, s->index0_item_stride, known - 1)
+    GBM_KNOW_NUMBER(8, s->K_v)
+    GBM_KNOW(9, s->mu_v_seen, 0)
+    GBM_KNOW(10, s->mu_v_stride, known - 1)
+    GBM_KNOW(11, s->mu_v_n1, known - 1)
+    GBM_KNOW(12, s->mu_v_n2, known - 1)
+    GBM_KNOW_NUMBER(15, s->P_v)
+    GBM_KNOW(18, s->m0_v_n1, known - 1)
+    GBM_KNOW(21, s->T0_v_n1, known - 1)
+    GBM_KNOW(22, s->T0_v_n2, known - 1)
+    GBM_KNOW(23, s->Q_v_seen, 0)
+    GBM_KNOW(24, s->Q_v_stride, known - 1)
+    GBM_KNOW(25, s->Q_v_n1, known - 1)
+    GBM_KNOW(26, s->Q_v_n2, known - 1)
+    GBM_KNOW(27, s->Q_v_n3, known - 1)
+    GBM_KNOW(30, s->R_v_n1, known - 1)
+    GBM_KNOW(31, s->R_v_n2, known - 1)
+    GBM_KNOW_NUMBER(37, s->N_v)
+    GBM_KNOW(38, s->z_v_seen, 0)
+    GBM_KNOW(39, s->z_v_stride, known - 1)
+    GBM_KNOW(40, s->z_v_n1, known - 1)
+    GBM_KNOW(41, s->x_v_seen, 0)
+    GBM_KNOW(42, s->x_v_stride, known - 1)
+    GBM_KNOW(43, s->x_v_n1, known - 1)
+    GBM_KNOW(44, s->x_v_n2, known - 1)
+    GBM_KNOW(46, s->table_1_v_stride, known - 1)
+    GBM_KNOW(47, s->table_1_v_n1, known - 1)
+    GBM_KNOW(49, s->table_2_v_stride, known - 1)
+    GBM_KNOW(50, s->table_2_v_n1, known - 1)
+    GBM_KNOW(52, s->table_3_v_stride, known - 1)
+    GBM_KNOW(53, s->table_3_v_n1, known - 1)
+    GBM_KNOW(54, s->table_3_v_n2, known - 1)
+    GBM_KNOW(56, s->table_4_v_stride, known - 1)
+    GBM_KNOW(57, s->table_4_v_n1, known - 1)
+    GBM_KNOW(58, s->table_4_v_n2, known - 1)
+    GBM_KNOW(60, s->table_5_v_stride, known - 1)
+    GBM_KNOW(61, s->table_5_v_n1, known - 1)
+    GBM_KNOW(62, s->table_5_v_n2, known - 1)
+    GBM_KNOW(64, s->table_6_v_stride, known - 1)
+    GBM_KNOW(65, s->table_6_v_n1, known - 1)
+    GBM_KNOW(66, s->table_6_v_n2, known - 1)
+    GBM_KNOW(67, s->table_6_v_n3, known - 1)
+    GBM_KNOW(69, s->table_7_v_stride, known - 1)
+    GBM_KNOW(70, s->table_7_v_n1, known - 1)
+    GBM_KNOW(72, s->table_8_v_stride, known - 1)
+    GBM_KNOW(73, s->table_8_v_n1, known - 1)
+    GBM_KNOW(75, s->index0_start_stride, known - 1)
+    GBM_KNOW(78, s->index0_item_stride, known - 1)
 }
 #endif
 
@@ -999,8 +1002,8 @@ static bool check_table_2_v(const void *state, int64_t element, struct gbm_probl
 #ifndef GBM_CHAINS
 GBM_FN gbm_total share_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     const long long cell = (k_v) - 1;
     const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
     gbm_total sum = 0;
@@ -1013,8 +1016,8 @@ GBM_FN gbm_total share_table_3_v(const struct state *s, const struct gbm_team *t
 }
 GBM_FN void put_table_3_v(const struct state *s, long long element, gbm_total sum)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     table_3_v(k_v, k1_v) = (real)sum;
 }
 GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
@@ -1025,8 +1028,8 @@ GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team,
 #else
 GBM_FN void derive_table_3_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += (real)(z_v(i_v) == k_v) * x_v(i_v, k1_v);
@@ -1046,8 +1049,8 @@ GBM_HOST_DERIVE(refresh_table_3_v)
 #ifndef __CUDACC__
 static int64_t cells_table_3_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     int64_t count = 0;
     if (out)
         out[count] = ((k_v) - 1) * (long long)s->table_3_v_n2 + (k1_v) - 1;
@@ -1061,8 +1064,8 @@ static int64_t cells_table_3_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_3_v_in(const struct state *s, int64_t element, int *out)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     out[0] = k_v;
     out[1] = k1_v;
 }
@@ -1089,8 +1092,8 @@ static int64_t enumerate_table_3_v(const void *state, int *tuples)
 
 static bool check_table_3_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
@@ -1108,8 +1111,8 @@ static bool check_table_3_v(const void *state, int64_t element, struct gbm_probl
 
 GBM_FN void derive_table_4_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     table_4_v(k_v, k1_v) = (table_2_v(k_v) > 0 ? table_3_v(k_v, k1_v) / table_2_v(k_v) : 0);
 }
 #ifndef __CUDACC__
@@ -1119,8 +1122,8 @@ GBM_HOST_DERIVE(derive_table_4_v)
 #ifndef __CUDACC__
 static int64_t cells_table_4_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     int64_t count = 0;
     if (out)
         out[count] = ((k_v) - 1) * (long long)s->table_4_v_n2 + (k1_v) - 1;
@@ -1134,8 +1137,8 @@ static int64_t cells_table_4_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_4_v_in(const struct state *s, int64_t element, int *out)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     out[0] = k_v;
     out[1] = k1_v;
 }
@@ -1162,8 +1165,8 @@ static int64_t enumerate_table_4_v(const void *state, int *tuples)
 
 static bool check_table_4_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     if (!gbm_subscript(problem, "table.2", 1, k_v, s->table_2_v_n1))
         return false;
     if (!gbm_subscript(problem, "table.3", 1, k_v, s->table_3_v_n1))
@@ -1187,8 +1190,8 @@ static bool check_table_4_v(const void *state, int64_t element, struct gbm_probl
 #ifndef GBM_CHAINS
 GBM_FN gbm_total share_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     const long long cell = (k_v) - 1;
     const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
     gbm_total sum = 0;
@@ -1201,8 +1204,8 @@ GBM_FN gbm_total share_table_5_v(const struct state *s, const struct gbm_team *t
 }
 GBM_FN void put_table_5_v(const struct state *s, long long element, gbm_total sum)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     table_5_v(k_v, k1_v) = (real)sum;
 }
 GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
@@ -1213,8 +1216,8 @@ GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team,
 #else
 GBM_FN void derive_table_5_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, k1_v) - table_4_v(k_v, k1_v));
@@ -1274,8 +1277,8 @@ GBM_HOST_DERIVE(refresh_table_5_v)
 #ifndef __CUDACC__
 static int64_t cells_table_5_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     int64_t count = 0;
     if (out)
         out[count] = ((k_v) - 1) * (long long)s->table_5_v_n2 + (k1_v) - 1;
@@ -1289,8 +1292,8 @@ static int64_t cells_table_5_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_5_v_in(const struct state *s, int64_t element, int *out)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     out[0] = k_v;
     out[1] = k1_v;
 }
@@ -1317,8 +1320,8 @@ static int64_t enumerate_table_5_v(const void *state, int *tuples)
 
 static bool check_table_5_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (!gbm_subscript(problem, "x", 2, k1_v, s->x_v_n2))
@@ -1342,9 +1345,9 @@ static bool check_table_5_v(const void *state, int64_t element, struct gbm_probl
 #ifndef GBM_CHAINS
 GBM_FN gbm_total share_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int a_v = (int)gbm_rest(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int b_v = (int)gbm_rest(element, *s->P_v) + 1;
     const long long cell = (k_v) - 1;
     const int first = s->index0_start[cell], last = s->index0_start[cell + 1];
     gbm_total sum = 0;
@@ -1357,9 +1360,9 @@ GBM_FN gbm_total share_table_6_v(const struct state *s, const struct gbm_team *t
 }
 GBM_FN void put_table_6_v(const struct state *s, long long element, gbm_total sum)
 {
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int a_v = (int)gbm_rest(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int b_v = (int)gbm_rest(element, *s->P_v) + 1;
     table_6_v(k_v, a_v, b_v) = (real)sum;
 }
 GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
@@ -1370,9 +1373,9 @@ GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team,
 #else
 GBM_FN void derive_table_6_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int a_v = (int)gbm_rest(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int b_v = (int)gbm_rest(element, *s->P_v) + 1;
     gbm_total i_v_sum = 0;
     GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
         i_v_sum += (real)(z_v(i_v) == k_v) * (x_v(i_v, a_v) - table_4_v(k_v, a_v)) * (x_v(i_v, b_v) - table_4_v(k_v, b_v));
@@ -1392,9 +1395,9 @@ GBM_HOST_DERIVE(refresh_table_6_v)
 #ifndef __CUDACC__
 static int64_t cells_table_6_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int a_v = (int)gbm_rest(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int b_v = (int)gbm_rest(element, *s->P_v) + 1;
     int64_t count = 0;
     if (out)
         out[count] = (((k_v) - 1) * (long long)s->table_6_v_n2 + (a_v) - 1) * (long long)s->table_6_v_n3 + (b_v) - 1;
@@ -1408,9 +1411,9 @@ static int64_t cells_table_6_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_table_6_v_in(const struct state *s, int64_t element, int *out)
 {
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int a_v = (int)gbm_rest(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int b_v = (int)gbm_rest(element, *s->P_v) + 1;
     out[0] = k_v;
     out[1] = a_v;
     out[2] = b_v;
@@ -1442,9 +1445,9 @@ static int64_t enumerate_table_6_v(const void *state, int *tuples)
 
 static bool check_table_6_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int a_v = (int)gbm_rest(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int b_v = (int)gbm_rest(element, *s->P_v) + 1;
     if (gbm_is_missing(*s->N_v))
         return gbm_problem_text(problem, "N is missing in the data, but %s reads it", "");
     if (!gbm_subscript(problem, "x", 2, a_v, s->x_v_n2))
@@ -2730,8 +2733,8 @@ static void parents_table_4_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     {
         const int at1_ = k_v;
         if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
@@ -3038,8 +3041,8 @@ static void reads_0_table_3_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3053,8 +3056,8 @@ static void reads_0_table_4_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     {
         const int at1_ = k_v;
         if (1 && at1_ >= 1 && at1_ <= s->table_2_v_n1)
@@ -3077,8 +3080,8 @@ static void reads_0_table_5_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    const int k_v = (int)((element) / (*s->P_v)) + 1;
-    const int k1_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(element, *s->P_v) + 1;
+    const int k1_v = (int)gbm_rest(element, *s->P_v) + 1;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;
@@ -3098,9 +3101,9 @@ static void reads_0_table_6_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    const int k_v = (int)(((element) / (*s->P_v)) / (*s->P_v)) + 1;
-    const int a_v = (int)(((element) / (*s->P_v)) % (*s->P_v)) + 1;
-    const int b_v = (int)((element) % (*s->P_v)) + 1;
+    const int k_v = (int)gbm_quotient(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int a_v = (int)gbm_rest(gbm_quotient(element, *s->P_v), *s->P_v) + 1;
+    const int b_v = (int)gbm_rest(element, *s->P_v) + 1;
     for (int i_v = 1; i_v <= *s->N_v; i_v++) {
         {
             const int at1_ = i_v;

@@ -55,20 +55,22 @@ GBM_FN void shift_state(struct state *s, int chain)
 /* Of arrays, so that loops over few cells are written out. */
 GBM_FN void know_state(struct state *s)
 {
-    GBM_KNOW(4, s->n_v_n1, known - 1)
-    GBM_KNOW(5, s->y_v_seen, 0)
-    GBM_KNOW(6, s->y_v_stride, known - 1)
-    GBM_KNOW(7, s->y_v_n1, known - 1)
-    GBM_KNOW(8, s->y_v_n2, known - 1)
-    GBM_KNOW(10, s->rate_v_stride, known - 1)
-    GBM_KNOW(11, s->rate_v_n1, known - 1)
-    GBM_KNOW(12, s->rate_v_n2, known - 1)
-    GBM_KNOW(15, s->b_v_seen, 0)
-    GBM_KNOW(16, s->b_v_stride, known - 1)
-    GBM_KNOW(17, s->b_v_n1, known - 1)
-    GBM_KNOW(20, s->x_v_n1, known - 1)
-    GBM_KNOW(21, s->x_v_n2, known - 1)
-    GBM_KNOW(27, s->b_v_width_stride, known - 1)
+    GBM_KNOW_NUMBER(2, s->N_v)
+    GBM_KNOW(5, s->n_v_n1, known - 1)
+    GBM_KNOW(6, s->y_v_seen, 0)
+    GBM_KNOW(7, s->y_v_stride, known - 1)
+    GBM_KNOW(8, s->y_v_n1, known - 1)
+    GBM_KNOW(9, s->y_v_n2, known - 1)
+    GBM_KNOW(11, s->rate_v_stride, known - 1)
+    GBM_KNOW(12, s->rate_v_n1, known - 1)
+    GBM_KNOW(13, s->rate_v_n2, known - 1)
+    GBM_KNOW_NUMBER(16, s->J_v)
+    GBM_KNOW(17, s->b_v_seen, 0)
+    GBM_KNOW(18, s->b_v_stride, known - 1)
+    GBM_KNOW(19, s->b_v_n1, known - 1)
+    GBM_KNOW(22, s->x_v_n1, known - 1)
+    GBM_KNOW(23, s->x_v_n2, known - 1)
+    GBM_KNOW(29, s->b_v_width_stride, known - 1)
 }
 #endif
 
@@ -158,8 +160,8 @@ static bool check_b_v(const void *state, int64_t element, struct gbm_problem *pr
 
 GBM_FN void derive_rate_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    const int i_v = (int)((element) / (*s->J_v)) + 1;
-    const int j_v = (int)((element) % (*s->J_v)) + 1;
+    const int i_v = (int)gbm_quotient(element, *s->J_v) + 1;
+    const int j_v = (int)gbm_rest(element, *s->J_v) + 1;
     rate_v(i_v, j_v) = (real_exp(b_v(j_v) * x_v(i_v, j_v)));
 }
 #ifndef __CUDACC__
@@ -169,8 +171,8 @@ GBM_HOST_DERIVE(derive_rate_v)
 #ifndef __CUDACC__
 static int64_t cells_rate_v_in(const struct state *s, int64_t element, int64_t *out)
 {
-    const int i_v = (int)((element) / (*s->J_v)) + 1;
-    const int j_v = (int)((element) % (*s->J_v)) + 1;
+    const int i_v = (int)gbm_quotient(element, *s->J_v) + 1;
+    const int j_v = (int)gbm_rest(element, *s->J_v) + 1;
     int64_t count = 0;
     if (out)
         out[count] = ((i_v) - 1) * (long long)s->rate_v_n2 + (j_v) - 1;
@@ -184,8 +186,8 @@ static int64_t cells_rate_v(const void *state, int64_t element, int64_t *out)
 
 static void subscripts_rate_v_in(const struct state *s, int64_t element, int *out)
 {
-    const int i_v = (int)((element) / (*s->J_v)) + 1;
-    const int j_v = (int)((element) % (*s->J_v)) + 1;
+    const int i_v = (int)gbm_quotient(element, *s->J_v) + 1;
+    const int j_v = (int)gbm_rest(element, *s->J_v) + 1;
     out[0] = i_v;
     out[1] = j_v;
 }
@@ -212,8 +214,8 @@ static int64_t enumerate_rate_v(const void *state, int *tuples)
 
 static bool check_rate_v_in(const struct state *s, int64_t element, struct gbm_problem *problem)
 {
-    const int i_v = (int)((element) / (*s->J_v)) + 1;
-    const int j_v = (int)((element) % (*s->J_v)) + 1;
+    const int i_v = (int)gbm_quotient(element, *s->J_v) + 1;
+    const int j_v = (int)gbm_rest(element, *s->J_v) + 1;
     if (!gbm_subscript(problem, "b", 1, j_v, s->b_v_n1))
         return false;
     if (!gbm_subscript(problem, "x", 1, i_v, s->x_v_n1))
@@ -639,8 +641,8 @@ static void parents_rate_v(const void *state, int64_t element,
     void *context)
 {
     const struct state *s = (const struct state *)state;
-    const int i_v = (int)((element) / (*s->J_v)) + 1;
-    const int j_v = (int)((element) % (*s->J_v)) + 1;
+    const int i_v = (int)gbm_quotient(element, *s->J_v) + 1;
+    const int j_v = (int)gbm_rest(element, *s->J_v) + 1;
     {
         const int at1_ = j_v;
         if (1 && at1_ >= 1 && at1_ <= s->b_v_n1)
