@@ -114,7 +114,7 @@ struct gbm_worker {
 };
 
 template <int lanes, int block>
-__device__ struct gbm_worker gbm_worker_of(gbm_total *shared)
+__device__ struct gbm_worker gbm_worker_of(gbm_total *shared, int *turn)
 {
     constexpr int n = lanes > 0 ? lanes : 1;
     const long long thread = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -126,6 +126,7 @@ __device__ struct gbm_worker gbm_worker_of(gbm_total *shared)
     w.first = thread / n;
     w.step = (long long)gridDim.x * blockDim.x / n;
     w.team.wide = gbm_wide_of<lanes>(w.first);
+    w.team.turn = turn;
     return w;
 }
 
@@ -162,10 +163,12 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     constexpr int lanes = GBM_LANES(GBM_LANES_##function);                     \
     __shared__ gbm_total                                                       \
         shared[lanes >= GBM_WIDE_LEAST ? (int)GBM_WIDE_SHARED : 32];           \
+    int turn = 0;                                                              \
     if constexpr (lanes == 0)                                                  \
         return;                                                                \
     const struct gbm_worker w =                                                \
-        gbm_worker_of<lanes, GBM_BLOCK_OF(GBM_LANES_##function)>(shared);      \
+        gbm_worker_of<lanes, GBM_BLOCK_OF(GBM_LANES_##function)>(shared,       \
+                                                                 &turn);       \
     const struct gbm_team team = w.team;
 
 /* for every item of this team: chain, k, and the chain's state s */

@@ -87,7 +87,9 @@ enum {
 
 struct gbm_wide {
     unsigned arrived; /* blocks at a barrier, counted on for ever */
-    gbm_total part[GBM_WIDE_PARTS][GBM_WIDE_BLOCKS]; /* sums of the blocks */
+    /* sums of the blocks, of two sums by turns: a block that is at the next
+     * one has waited for all to be there, so none is at the one before */
+    gbm_total part[2][GBM_WIDE_PARTS][GBM_WIDE_BLOCKS];
 };
 
 struct gbm_team {
@@ -98,6 +100,7 @@ struct gbm_team {
                               [GBM_WIDE_SHARED] */
     struct gbm_wide *wide; /* of a wide team, or NULL */
     int block;             /* threads of its blocks */
+    int *turn;             /* of its sums: the thread's own, 0 or 1 */
 #endif
 };
 
@@ -171,6 +174,13 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
     }
 }
 
+/* The parts of a wide team's next sum. */
+GBM_FN gbm_total (*gbm_wide_parts(const struct gbm_team *team))[GBM_WIDE_BLOCKS]
+{
+    *team->turn = !*team->turn;
+    return team->wide->part[*team->turn];
+}
+
 /* The lanes' x combined by `combine`, a commutative operation: so both ends of
  * each exchange get the same bits. Of a wide team, those of a block. */
 #define GBM_BLOCK_REDUCE(team, x, identity, combine)                           \
@@ -208,12 +218,11 @@ GBM_FN void gbm_team_sync(const struct gbm_team *team)
     do {                                                                       \
         GBM_BLOCK_REDUCE(team, x, identity, combine);                          \
         if ((team)->wide) {                                                    \
-            gbm_total *part = (team)->wide->part[0];                           \
+            gbm_total *part = gbm_wide_parts(team)[0];                         \
             if (threadIdx.x == 0)                                              \
                 part[(team)->lane / (team)->block] = x;                        \
             gbm_team_sync(team);                                               \
             GBM_WIDE_REDUCE(team, x, part, identity, combine);                 \
-            gbm_team_sync(team); /* all have read the parts */                 \
         }                                                                      \
     } while (0)
 
@@ -273,24 +282,24 @@ GBM_FN void gbm_wide_sums(const struct gbm_team *team, int n, gbm_total *x)
             team->shared[i * warps + warp] = mine;
     }
     __syncthreads();
+    gbm_total(*part)[GBM_WIDE_BLOCKS] = gbm_wide_parts(team);
     for (int i = warp; i < n; i += warps) {
         gbm_total of_block = in < warps ? team->shared[i * warps + in] : 0;
         for (int step = 16; step > 0; step /= 2)
             of_block += __shfl_xor_sync(all, of_block, step);
         if (in == 0)
-            team->wide->part[i][team->lane / team->block] = of_block;
+            part[i][team->lane / team->block] = of_block;
     }
     gbm_team_sync(team);
     for (int i = warp; i < n; i += warps) {
         gbm_total of_all;
-        GBM_WIDE_REDUCE(team, of_all, team->wide->part[i], 0, gbm_team_add);
+        GBM_WIDE_REDUCE(team, of_all, part[i], 0, gbm_team_add);
         if (in == 0)
             team->shared[i] = of_all;
     }
     __syncthreads();
     for (int i = 0; i < n; i++)
         x[i] = team->shared[i];
-    gbm_team_sync(team); /* all have read the parts */
 }
 
 /* n sums at once, at most GBM_WIDE_PARTS. */
