@@ -185,6 +185,16 @@ static void emit_cells(struct emitter *e, const struct step *s,
     }
 }
 
+/* From the draw in x. */
+static void emit_to_state(struct emitter *e, const struct step *s)
+{
+    struct var *vars[MAX_MEMBERS];
+    int n = joint_variables(s, vars);
+    for (int v = 0; v < n; v++)
+        emit_line(e, "gbm_joint_to_state(&j_, team, %d, s->%s);", v,
+                  vars[v]->cname);
+}
+
 int joint_count_terms(const struct step *s)
 {
     int n = 0;
@@ -246,7 +256,7 @@ static void emit_drawn(struct compiler *c, struct text *out,
         emit_sparse_draw(&e, s, border);
         emit_line(&e, "    return false; /* not positive definite */");
     }
-    emit_cells(&e, s, "$ = j_.x[j_.at[i_]];", true);
+    emit_to_state(&e, s);
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "    return true;\n}\n\n");
 }

@@ -367,9 +367,7 @@ static void emit_plate_to_state(struct emitter *e, const struct step *s,
 {
     struct var *vars[MAX_MEMBERS];
     joint_variables(s, vars);
-    emit_line(e, "GBM_TEAM_FOR(i_, j_->first[%d], j_->first[%d], team)",
-              r->variable, r->variable + 1);
-    emit_line(e, "    s->%s[j_->where[i_]] = j_->x[j_->at[i_]];",
+    emit_line(e, "gbm_joint_to_state(j_, team, %d, s->%s);", r->variable,
               vars[r->variable]->cname);
 }
 

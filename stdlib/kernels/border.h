@@ -30,11 +30,12 @@ enum { GBM_BORDER_COLUMNS = 6, GBM_BORDER_EDGE = 6 };
 
 #ifdef __CUDACC__
 
-/* Before a loop over rows, so that several are loaded at once. */
+/* Rows of a tree that are loaded before any of them is used: what one needs is
+ * some steps away, and a tree waits for it. */
 #ifdef GBM_COMPACT
-#define GBM_UNROLL_ROWS GBM_SHORT
+enum { GBM_BORDER_TOGETHER = 1 };
 #else
-#define GBM_UNROLL_ROWS _Pragma("unroll 4")
+enum { GBM_BORDER_TOGETHER = 8 };
 #endif
 
 /* The weight and score of a term's row. */
@@ -52,6 +53,64 @@ template <int O> struct gbm_border_sums {
     gbm_total of[O * (O + 3) / 2];
 };
 
+/* Where the cells of a tree's column c and row m are, in those of its class;
+ * -1: there is none. Loaded at once, as what is stored between might be one of
+ * them. */
+template <int C, int O> struct gbm_border_places {
+    int of[C][C + O];
+};
+
+template <int C, int O>
+GBM_FN void gbm_border_place(const int *position, gbm_border_places<C, O> *at)
+{
+    GBM_UNROLL
+    for (int c = 0; c < C; c++)
+        GBM_UNROLL
+    for (int m = c; m < C + O; m++)
+        at->of[c][m] = position[c * (C + O) + m];
+}
+
+/* The factor of tree t, 0 where there is no cell. */
+template <int C, int O>
+GBM_FN void gbm_border_factor(const struct gbm_joint *j,
+                              const struct gbm_trees *k, const int *position,
+                              int t, real (*cell)[C + O])
+{
+    gbm_border_places<C, O> at;
+    gbm_border_place<C, O>(position, &at);
+    GBM_UNROLL
+    for (int c = 0; c < C; c++)
+        GBM_UNROLL
+    for (int m = c; m < C + O; m++)
+        cell[c][m] =
+            at.of[c][m] < 0 ? 0 : gbm_trees_held(k, j->V, at.of[c][m])[t];
+}
+
+/* Adds a row with coefficients a. */
+template <int C, int O>
+GBM_FN void gbm_border_add(const real *a, real weight, real score,
+                           gbm_border_tree<C, O> *tree,
+                           gbm_border_sums<O> *sums)
+{
+    GBM_UNROLL
+    for (int c = 0; c < C; c++) {
+        const real by = weight * a[c];
+        if (a[c] == 0)
+            continue;
+        GBM_UNROLL
+        for (int m = c; m < C + O; m++)
+            tree->column[c][m] = gbm_multiply_add(by, a[m], tree->column[c][m]);
+    }
+    GBM_UNROLL
+    for (int m = 0; m < C + O; m++)
+        tree->potential[m] += score * a[m];
+    GBM_UNROLL
+    for (int o = 0; o < O; o++)
+        GBM_UNROLL
+    for (int p = 0; p <= o; p++)
+        sums->of[o * (o + 1) / 2 + p] += weight * a[C + o] * a[C + p];
+}
+
 /* Adds the rows of tree t. */
 template <int C, int O, int T, gbm_border_row *row>
 GBM_FN void gbm_border_gather(const struct gbm_joint *j, const struct state *s,
@@ -65,35 +124,33 @@ GBM_FN void gbm_border_gather(const struct gbm_joint *j, const struct state *s,
         const int *element = j->table + terms[GBM_BORDER_ELEMENT] + t;
         const real *value = j->constant + terms[GBM_BORDER_VALUE];
         value += stride ? t : 0;
-        GBM_UNROLL_ROWS
-        for (int r = 0; r < terms[GBM_BORDER_ROWS]; r++) {
-            const int e = element[(int64_t)r * count];
-            real a[C + O], weight, score;
+        const int rows = terms[GBM_BORDER_ROWS];
+        GBM_SHORT
+        for (int first = 0; first < rows; first += GBM_BORDER_TOGETHER) {
+            int e[GBM_BORDER_TOGETHER];
+            real weight[GBM_BORDER_TOGETHER], score[GBM_BORDER_TOGETHER];
             GBM_UNROLL
-            for (int m = 0; m < C + O; m++)
-                a[m] =
-                    value[(int64_t)(r * (C + O) + m) * (stride ? stride : 1)];
-            row(s, k, e < 0 ? -1 - e : e, &weight, &score);
-            weight = e < 0 ? 0 : weight;
-            score = e < 0 ? 0 : score;
+            for (int i = 0; i < GBM_BORDER_TOGETHER; i++)
+                e[i] = element[(int64_t)(first + i < rows ? first + i : first) *
+                               count];
             GBM_UNROLL
-            for (int c = 0; c < C; c++) {
-                const real by = weight * a[c];
-                if (a[c] == 0)
-                    continue;
-                GBM_UNROLL
-                for (int m = c; m < C + O; m++)
-                    tree->column[c][m] =
-                        gbm_multiply_add(by, a[m], tree->column[c][m]);
+            for (int i = 0; i < GBM_BORDER_TOGETHER; i++) {
+                row(s, k, e[i] < 0 ? -1 - e[i] : e[i], &weight[i], &score[i]);
+                weight[i] = e[i] < 0 ? 0 : weight[i];
+                score[i] = e[i] < 0 ? 0 : score[i];
             }
             GBM_UNROLL
-            for (int m = 0; m < C + O; m++)
-                tree->potential[m] += score * a[m];
-            GBM_UNROLL
-            for (int o = 0; o < O; o++)
+            for (int i = 0; i < GBM_BORDER_TOGETHER; i++) {
+                const int r = first + i;
+                real a[C + O];
+                if (r >= rows)
+                    break;
                 GBM_UNROLL
-            for (int p = 0; p <= o; p++)
-                sums->of[o * (o + 1) / 2 + p] += weight * a[C + o] * a[C + p];
+                for (int m = 0; m < C + O; m++)
+                    a[m] = value[(int64_t)(r * (C + O) + m) *
+                                 (stride ? stride : 1)];
+                gbm_border_add<C, O>(a, weight[i], score[i], tree, sums);
+            }
         }
     }
 }
@@ -139,13 +196,13 @@ GBM_FN void gbm_border_begin(const struct gbm_joint *j,
                              const struct gbm_trees *k, const int *position,
                              bool fresh, int t, gbm_border_tree<C, O> *tree)
 {
+    if (!fresh)
+        gbm_border_factor<C, O>(j, k, position, t, tree->column);
     GBM_UNROLL
-    for (int c = 0; c < C; c++)
+    for (int c = 0; fresh && c < C; c++)
         GBM_UNROLL
-    for (int m = c; m < C + O; m++) {
-        const int q = fresh ? -1 : position[c * (C + O) + m];
-        tree->column[c][m] = q < 0 ? 0 : gbm_trees_held(k, j->V, q)[t];
-    }
+    for (int m = c; m < C + O; m++)
+        tree->column[c][m] = 0;
     GBM_UNROLL
     for (int m = 0; m < C + O; m++)
         tree->potential[m] = fresh || m >= k->columns
@@ -160,20 +217,25 @@ GBM_FN void gbm_border_store(const struct gbm_joint *j,
                              int t, const struct gbm_rng *rng, real *normals,
                              const gbm_border_tree<C, O> *tree)
 {
+    gbm_border_places<C, O> at;
+    gbm_border_place<C, O>(position, &at);
+    real z[C];
+    GBM_UNROLL
+    for (int c = 0; c < C; c++)
+        z[c] = c < k->columns
+                   ? gbm_normal_number(rng, k->first + c * k->count + t)
+                   : 0;
     GBM_UNROLL
     for (int c = 0; c < C; c++) {
         if (c >= k->columns)
             continue;
         GBM_UNROLL
-        for (int m = c; m < C + O; m++) {
-            const int q = position[c * (C + O) + m];
-            if (q >= 0)
-                gbm_trees_cells(k, j->V, q)[t] = tree->column[c][m];
-        }
-        const int at = k->first + c * k->count + t;
-        const real z = gbm_normal_number(rng, at);
-        normals[at] = z;
-        j->x[at] = tree->potential[c] + z;
+        for (int m = c; m < C + O; m++)
+            if (at.of[c][m] >= 0)
+                gbm_trees_cells(k, j->V, at.of[c][m])[t] = tree->column[c][m];
+        const int place = k->first + c * k->count + t;
+        normals[place] = z[c];
+        j->x[place] = tree->potential[c] + z[c];
     }
 }
 
@@ -244,26 +306,24 @@ GBM_FN void gbm_border_back(const struct gbm_joint *j,
                             const struct gbm_trees *k, const int *position,
                             int t, const real *border)
 {
-    real x[C + O];
+    real x[C + O], cell[C][C + O];
+    gbm_border_factor<C, O>(j, k, position, t, cell);
+    GBM_UNROLL
+    for (int c = 0; c < C; c++)
+        x[c] = c < k->columns ? j->x[k->first + (int64_t)c * k->count + t] : 0;
     GBM_UNROLL
     for (int o = 0; o < O; o++)
         x[C + o] = border[o];
     GBM_UNROLL
     for (int c = C - 1; c >= 0; c--) {
-        x[c] = 0;
         if (c >= k->columns)
             continue;
-        const int64_t at = k->first + (int64_t)c * k->count + t;
         real sum = 0;
         GBM_UNROLL
-        for (int m = c + 1; m < C + O; m++) {
-            const int q = position[c * (C + O) + m];
-            if (q >= 0)
-                sum += gbm_trees_held(k, j->V, q)[t] * x[m];
-        }
-        x[c] = (j->x[at] - sum) *
-               gbm_trees_held(k, j->V, position[c * (C + O) + c])[t];
-        j->x[at] = x[c];
+        for (int m = c + 1; m < C + O; m++)
+            sum += cell[c][m] * x[m];
+        x[c] = (x[c] - sum) * cell[c][c];
+        j->x[k->first + (int64_t)c * k->count + t] = x[c];
     }
 }
 

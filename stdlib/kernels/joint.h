@@ -200,6 +200,35 @@ GBM_FN struct gbm_joint gbm_joint_with(struct gbm_joint j, bool trees,
     gbm_joint_of(table, constant, work)
 #endif
 
+/* The coordinates of a variable, the block's number v, from x to its cells. On
+ * a device some are loaded before any is stored, which might be one of them. */
+GBM_FN void gbm_joint_to_state(const struct gbm_joint *j,
+                               const struct gbm_team *team, int v, real *cells)
+{
+    const int last = j->first[v + 1];
+#if defined(__CUDACC__) && !defined(GBM_COMPACT)
+    enum { TOGETHER = 4 };
+    for (int i = j->first[v] + team->lane; i < last;
+         i += TOGETHER * team->lanes) {
+        int where[TOGETHER];
+        real x[TOGETHER];
+        GBM_UNROLL
+        for (int n = 0; n < TOGETHER; n++) {
+            const int k = i + n * team->lanes < last ? i + n * team->lanes : i;
+            where[n] = j->where[k];
+            x[n] = j->x[j->at[k]];
+        }
+        GBM_UNROLL
+        for (int n = 0; n < TOGETHER; n++)
+            if (i + n * team->lanes < last)
+                cells[where[n]] = x[n];
+    }
+#else
+    GBM_TEAM_FOR(i, j->first[v], last, team)
+    cells[j->where[i]] = j->x[j->at[i]];
+#endif
+}
+
 /* The rows of a term that are computed each sweep. */
 struct gbm_joint_rows {
     const int *header;

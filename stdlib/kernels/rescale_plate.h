@@ -155,6 +155,12 @@ GBM_FN void gbm_rescale_bordered(const struct gbm_joint *j,
                                  int t, const real *normals, const real *dev,
                                  const int *scale, struct gbm_rescale_lane *of)
 {
+    real cell[C][C + O], z[C];
+    gbm_border_factor<C, O>(j, k, position, t, cell);
+    GBM_UNROLL
+    for (int c = 0; c < C; c++)
+        z[c] =
+            c < k->columns ? normals[k->first + (int64_t)c * k->count + t] : 0;
     GBM_UNROLL
     for (int c = 0; c < C; c++) {
         gbm_total part[GBM_RESCALE_AT_ONCE] = {0};
@@ -162,17 +168,14 @@ GBM_FN void gbm_rescale_bordered(const struct gbm_joint *j,
             continue;
         GBM_UNROLL
         for (int m = c; m < C + O; m++) {
-            const int q = position[c * (C + O) + m];
-            const real cell = q < 0 ? 0 : gbm_trees_held(k, j->V, q)[t];
-            const real by = (m == c ? 1 / cell : cell) * dev[m];
+            const real by = (m == c ? 1 / cell[c][c] : cell[c][m]) * dev[m];
             GBM_UNROLL
             for (int a = 0; a < GBM_RESCALE_AT_ONCE; a++)
                 part[a] += scale[m] == a ? by : 0;
         }
-        const gbm_total z = normals[k->first + (int64_t)c * k->count + t];
         GBM_UNROLL
         for (int a = 0; a < GBM_RESCALE_AT_ONCE; a++) {
-            of->product[a] += part[a] * z;
+            of->product[a] += part[a] * (gbm_total)z[c];
             GBM_UNROLL
             for (int b = 0; b <= a; b++)
                 of->pair[a * (a + 1) / 2 + b] += part[a] * part[b];
