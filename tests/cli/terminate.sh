@@ -6,7 +6,7 @@ source "$GBM_ROOT/tests/cli/lib"
 pump=$examples/pump/pump.gbm
 
 # a compiler that is slow: it has written some of its output, and has a child;
-# four compile the parts of a program side by side
+# five compile the parts of a program side by side
 cat >slow <<'END'
 #!/usr/bin/env bash
 while [ $# -gt 1 ]; do
@@ -24,10 +24,10 @@ for signal in TERM INT HUP; do
     (trap - INT; CC=$scratch/slow exec "$GBMC" "$pump" -o x) 2>.err &
     id=$!
     for _ in $(seq 100); do
-        [ "$(cat started 2>/dev/null | wc -l)" = 4 ] || sleep 0.1
+        [ "$(cat started 2>/dev/null | wc -l)" = 5 ] || sleep 0.1
     done
-    [ "$(cat child.* | wc -l)" = 4 ] || fail "not four compilers"
-    [ "$(ls x.*.tmp* | wc -l)" = 5 ] || fail "nothing to be left behind"
+    [ "$(cat child.* | wc -l)" = 5 ] || fail "not five compilers"
+    [ "$(ls x.*.tmp* | wc -l)" = 6 ] || fail "nothing to be left behind"
     # background jobs of a shell ignore SIGINT, and so does what ignored it
     [ $signal = INT ] && wanted=130 || wanted=$((128 + $(kill -l $signal)))
     kill -$signal $id

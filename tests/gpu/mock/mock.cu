@@ -36,6 +36,11 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->item += chain * s->item_stride;
 }
 
+#ifdef GBM_KNOWN
+/* Nothing: what a program knows of its arrays is in tests/cli/device_known. */
+GBM_FN void know_state(struct state *s) {}
+#endif
+
 /* theta[j] ~ dnorm(mu, tau); y[j] ~ dnorm(theta[j], 1 / sigma[j]^2) */
 GBM_FN void update_theta(const struct state *s, struct gbm_rng *rng,
                          const struct gbm_team *team, long long j,
