@@ -141,14 +141,15 @@ static double rows_seen_as(double seen, int rows)
     return fmax(seen, high * rows);
 }
 
-/* The same in sweeps, without the first quarter of the rows, or the last, with
- * which it would be more: a chain that comes from far, or has been elsewhere
- * for once, is not slow for that. */
+/* All but a quarter. */
 static int rows_looked_at(const struct learner *l)
 {
     return l->h.rows - l->h.rows / 4;
 }
 
+/* The same in sweeps, without the first quarter of the rows, or the last, with
+ * which it would be more: a chain that comes from far, or has been elsewhere
+ * for once, is not slow for that. */
 static double time_of(struct learner *l, int j)
 {
     const int most = rows_looked_at(l);

@@ -43,7 +43,8 @@ struct scorer {
     const struct rt_instance *in;
     struct rt_moved *moved;     /* [cells of all variables] or NULL */
     int states;                 /* of the chain, this one included */
-    bool effects;               /* the family at hand has them */
+    int64_t effects;            /* the number of the first cell that effects of
+                                   the family at hand may have; -1: it has none */
     const unsigned char *drawn; /* [nfamilies] latent elements are updated by
                                    every sweep */
     void *state;
@@ -144,16 +145,12 @@ static double reference(struct scorer *s, int f, int64_t e, int64_t ncells,
 static void note_moved(struct scorer *s, int f, int64_t e, int64_t n,
                        double level)
 {
-    const struct gbm_family *fam = &s->in->model->families[f];
-    if (!s->moved || !s->effects)
-        return;
-    const int64_t base = first_cell(s->in, fam->variable);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && s->effects >= 0; i++) {
         const int64_t cell = s->buffer.cells[i];
-        struct rt_moved *m = &s->moved[base + cell];
+        struct rt_moved *m = &s->moved[s->effects + cell];
         const double x = rt_free_number(s->in, s->state, s->chain, f, e, cell),
                      change = x - m->mean;
-        m->element = base + s->buffer.cells[0] + 1;
+        m->element = s->effects + s->buffer.cells[0] + 1;
         m->mean += change / s->states;
         m->squares += change * (x - m->mean);
         m->reference += (level - m->reference) / s->states;
@@ -204,7 +201,9 @@ static double score(struct scorer *s)
         if (!fam->stochastic || fam->data_block || fam->auxiliary)
             continue;
         double sum = 0;
-        s->effects = rt_has_effects(in, s->state, f);
+        s->effects = s->moved && rt_has_effects(in, s->state, f)
+                         ? first_cell(in, fam->variable)
+                         : -1;
         for (int64_t e = 0; e < in->elements[f]; e++)
             sum += element_score(s, f, e);
         total += sum;
