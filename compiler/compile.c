@@ -144,6 +144,7 @@ static const struct {
     {.run = sampler_integrate_out, .draws = true},
     {.run = sampler_find_relabels, .draws = true},
     {.run = sampler_find_exchanges, .draws = true},
+    {.run = sampler_find_unordered, .draws = true},
     {.run = sweep_sum_rows},
     {.run = sweep_count_copies},
     {.run = sweep_lift},
