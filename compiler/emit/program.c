@@ -313,20 +313,27 @@ static void emit_all_steps(struct text *out, struct compiler *c,
     share_out_steps(m, text, drawn);
 }
 
-/* The kernels of the samplers, each once. */
-static void emit_includes(struct text *out, struct compiler *c,
-                          const struct model *m)
+/* Whether a step before s, or a header before the i-th of s, is that one. */
+static bool included_before(const struct model *m, const struct step *s, int i)
 {
-    struct text done = {0};
-    for (const struct step *s = m->steps; s; s = s->next)
-        for (int i = 0; s->sampler && i < 2 && s->sampler->headers[i]; i++) {
-            const char *line =
-                intern_format(c, "#include \"%s\"\n", s->sampler->headers[i]);
-            if (!done.data || !strstr(done.data, line))
-                text_append(&done, line);
+    const char *header = s->sampler->headers[i];
+    for (const struct step *t = m->steps; t; t = t->next)
+        for (int k = 0; t->sampler && k < 2 && t->sampler->headers[k]; k++) {
+            if (t == s && k == i)
+                return false;
+            if (!strcmp(t->sampler->headers[k], header))
+                return true;
         }
-    text_append(out, done.data ? done.data : "");
-    text_free(&done);
+    return false;
+}
+
+/* The kernels of the samplers, each once. */
+static void emit_includes(struct text *out, const struct model *m)
+{
+    for (const struct step *s = m->steps; s; s = s->next)
+        for (int i = 0; s->sampler && i < 2 && s->sampler->headers[i]; i++)
+            if (!included_before(m, s, i))
+                text_printf(out, "#include \"%s\"\n", s->sampler->headers[i]);
 }
 
 void emit_program(struct text *out, struct compiler *c, struct model *m)
@@ -336,7 +343,7 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
                 "#include \"team.h\"\n",
                 text_in_comment(c, m->name),
                 text_in_comment(c, c->options.input));
-    emit_includes(out, c, m);
+    emit_includes(out, m);
     text_append(out, "\n");
     emit_state(out, m);
     text_append(out, "#include \"skeleton.h\"\n");

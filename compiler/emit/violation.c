@@ -5,29 +5,44 @@
 #include "emit/emit.h"
 #include <string.h>
 
-struct distances {
-    struct emitter *e;
-    size_t start; /* of the function's text: each is added once */
+/* x outside [lower, upper]; a bound may be null. */
+struct distance {
+    symp x, lower, upper;
+    struct distance *next;
 };
 
-static void add_distance(const struct distances *d, symp x, symp lower,
-                         symp upper)
+struct distances {
+    struct emitter *e;
+    struct distance *added; /* each once */
+};
+
+static bool same(symp a, symp b) { return a && b ? sym_same(a, b) : a == b; }
+
+static bool added(const struct distances *d, symp x, symp lower, symp upper)
+{
+    for (const struct distance *a = d->added; a; a = a->next)
+        if (same(a->x, x) && same(a->lower, lower) && same(a->upper, upper))
+            return true;
+    return false;
+}
+
+static void add_distance(struct distances *d, symp x, symp lower, symp upper)
 {
     struct emitter *e = d->e;
     if (!emit_loops_in_scope(e, x) ||
         (lower && !emit_loops_in_scope(e, lower)) ||
-        (upper && !emit_loops_in_scope(e, upper)))
+        (upper && !emit_loops_in_scope(e, upper)) || added(d, x, lower, upper))
         return;
+    struct distance *new = NEW(e->c, struct distance);
+    *new = (struct distance){x, lower, upper, d->added};
+    d->added = new;
     const char *value = emit_expr(e, x);
     const char *low = lower ? emit_expr(e, lower) : "-GBM_INF";
     const char *high = upper ? emit_expr(e, upper) : "GBM_INF";
-    const char *line = intern_format(e->c, "sum += gbm_outside(%s, %s, %s);",
-                                     value, low, high);
-    if (!strstr(e->out->data + d->start, line))
-        emit_line(e, "%s", line);
+    emit_line(e, "sum += gbm_outside(%s, %s, %s);", value, low, high);
 }
 
-static void add_rule(const struct distances *d, symp rule)
+static void add_rule(struct distances *d, symp rule)
 {
     if (!rule || rule->kind != SYM_CALL || rule->nargs != 2)
         return;
@@ -42,7 +57,7 @@ static void add_rule(const struct distances *d, symp rule)
     }
 }
 
-static void add_rules(const struct distances *d, const struct family *f)
+static void add_rules(struct distances *d, const struct family *f)
 {
     struct compiler *c = d->e->c;
     const struct clause *rules = entry_clause(f->distribution, "require");
@@ -58,7 +73,7 @@ static void add_rules(const struct distances *d, const struct family *f)
 }
 
 /* `confine t: real(lower, upper)` */
-static void add_confined(const struct distances *d, const struct family *f)
+static void add_confined(struct distances *d, const struct family *f)
 {
     struct compiler *c = d->e->c;
     const struct entry *entry = f->distribution;
@@ -79,7 +94,7 @@ static void add_confined(const struct distances *d, const struct family *f)
 }
 
 /* A category's probability that is a difference of others, say. */
-static void add_logs(const struct distances *d, symp x)
+static void add_logs(struct distances *d, symp x)
 {
     if (x->kind == SYM_CALL && !strcmp(x->name, "log") && x->nargs == 1)
         add_distance(d, x->args[0], sym_num(d->e->c, 0), NULL);
@@ -133,7 +148,7 @@ void emit_violation(struct compiler *c, struct text *out,
                                                    ""};
     emit_open_host_function(&e, f, &violation);
     const struct factor *g = f->factor;
-    struct distances d = {&e, out->length};
+    struct distances d = {&e, NULL};
     emit_line(&e, "double sum = 0;");
     if (g->lower || g->upper)
         add_distance(&d, g->value, g->lower, g->upper);

@@ -269,21 +269,14 @@ void sampler_emit_block_comment(struct compiler *c, struct text *out,
 void sampler_emit_block_access(struct compiler *c, struct text *out,
                                const struct step *s)
 {
-    static const char *const heads[] = {
-        "static int dimension_%s(const void *state, int64_t element)\n{\n",
-        "static void get_%s(const void *state, int64_t element, double *x)\n"
-        "{\n",
-        "static void set_%s(const void *state, int64_t element, const double "
-        "*x)\n{\n"};
+    static const char *const heads[][2] = {
+        {"int dimension", "const void *state, int64_t element"},
+        {"void get", "const void *state, int64_t element, double *x"},
+        {"void set", "const void *state, int64_t element, const double *x"}};
     for (int k = 0; k < 3; k++) {
         struct emitter e = emitter_new(c, out);
-        char head[256];
-        /* the format is one of the constants above */
-        const char *format = heads[k];
-        const char *mark = strstr(format, "%s");
-        snprintf(head, sizeof head, "%.*s%s%s", (int)(mark - format), format,
-                 s->name, mark + 2);
-        text_append(out, head);
+        text_printf(out, "static %s_%s(%s)\n{\n", heads[k][0], s->name,
+                    heads[k][1]);
         emit_line(&e, "const struct state *s = (const struct state *)state;");
         sampler_open_element(&e, s);
         sampler_emit_layout(&e, s);
