@@ -75,6 +75,8 @@ struct gbm_variable {
     bool barren;     /* GBM_STOCHASTIC, and no leaf: elements that no observed
                         node depends on are drawn forward, as leaves are */
     bool hidden;     /* GBM_DERIVED: made by the compiler, not in the model */
+    bool stays;      /* the same: once they are loaded sweeps alone use its
+                        cells, of which there may be very many */
     bool inverts;    /* GBM_DERIVED: its last two dimensions are inverses of
                         matrices, whole */
     bool filled;     /* GBM_DERIVED: another variable, of role GBM_GIVEN, holds

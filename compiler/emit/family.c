@@ -328,7 +328,7 @@ static void emit_derive(struct compiler *c, struct text *out,
 bool emit_has_parents(const struct family *f)
 {
     /* an array may be random in part and computed in part */
-    return !f->data_block && !f->auxiliary && !f->tally &&
+    return !f->data_block && !f->auxiliary && !f->tally && !f->set_by_step &&
            (f->stochastic || f->var->role == ROLE_DERIVED ||
             f->var->role == ROLE_STOCHASTIC);
 }

@@ -78,19 +78,39 @@ static bool is_declared(const struct var *v)
     return false;
 }
 
+/* A table of what a step sets before any step reads the table. */
+static bool waits_for_step(const struct model *m, const struct var *v)
+{
+    for (const struct family *f = m->families; f && v->hidden; f = f->next)
+        if (f->set_by_step && f->var != v &&
+            model_derived_depends(m, v, f->var))
+            return true;
+    return false;
+}
+
+static bool is_weights(const struct model *m, const struct var *v)
+{
+    for (const struct var *node = m->vars; node; node = node->next)
+        if (node->weights == v)
+            return true;
+    return false;
+}
+
 static void emit_variable(struct text *out, struct compiler *c,
-                          const struct var *v)
+                          const struct model *m, const struct var *v)
 {
     bool observed = v->declared_observed || v->supplied ||
                     (v->unread && v->role == ROLE_STOCHASTIC);
     text_printf(out, ", .observed = %d, .needed = %d, .maintained = %d",
                 observed,
                 (v->role == ROLE_GIVEN && v->used && !v->whole) || v->supplied,
-                v->stored);
+                v->stored && !waits_for_step(m, v));
     if (v->gathered)
         text_printf(out, ", .names = names_%s", v->cname);
     if (v->hidden)
         text_append(out, ", .hidden = 1");
+    if (is_weights(m, v))
+        text_append(out, ", .stays = 1");
     if (v->stored && model_holds_inverses(c, v))
         text_append(out, ", .inverts = 1");
     if (v->barren)
@@ -141,7 +161,7 @@ static void emit_slots(struct text *out, struct compiler *c,
                     k->name, v ? text_in_string(c, span_text(c, at)) : "",
                     role_of(k), k->integer, k->ndim);
         if (v)
-            emit_variable(out, c, v);
+            emit_variable(out, c, m, v);
         else
             text_printf(out, ", .family = %d",
                         k->family ? k->family->number : -1);

@@ -78,9 +78,48 @@ static void emit_add(struct emitter *e, const struct tallied *k,
     int braces = 1 + open_group(e, k, key, &own);
     if (own)
         braces += open_loops(e, k->family, emit_only_vectors(k->term));
-    const char *term = emit_expr(e, k->term);
-    emit_line(e, "%s += %s;", cell_of(e, k->family), term);
+    const bool weighted = k->family->tally->rows.weights;
+    const char *term =
+        weighted ? emit_in_brackets(e, k->term) : emit_expr(e, k->term);
+    emit_line(e, "%s += %s%s;", cell_of(e, k->family),
+              weighted ? "weight * " : "", term);
     emit_close(e, braces);
+    e->nloops = depth;
+}
+
+/* So many rows at a time, these for each group: a group's cells stay near, as
+ * does what the rows weigh in the next groups. */
+enum { TALLIED_ROWS = 64 };
+static void emit_weighted_rows(struct emitter *e, const struct tally *t)
+{
+    struct compiler *c = e->c;
+    const int depth = e->nloops;
+    const struct keyed_rows *r = &t->rows;
+    const struct family *of = r->weights->families;
+    const struct loop *groups = of->loops[of->nloops - 1];
+    const int last = r->n - 1;
+    for (int i = 0; i < last; i++)
+        emit_open_loop(e, r->loops[i], r->lower[i], r->upper[i]);
+    const char *lower = emit_int(e, r->lower[last]);
+    const char *upper = emit_int(e, r->upper[last]);
+    emit_line(e, "for (int from = %s; from <= %s; from += %d) {", lower, upper,
+              TALLIED_ROWS);
+    e->indent++;
+    emit_line(e, "const int most = %s, ahead = from + %d;", upper,
+              TALLIED_ROWS - 1);
+    emit_line(e, "const int to = ahead < most ? ahead : most;");
+    const char *key = emit_open_loop(e, groups, groups->lower, groups->upper);
+    const char *row = emit_loop_name(e, r->loops[last]);
+    emit_line(e, "for (int %s = from; %s <= to; %s++) {", row, row, row);
+    e->indent++;
+    symp at = sym_replace(c, r->key, r->key->args[r->key->nargs - 1],
+                          sym_loop(c, (struct loop *)(uintptr_t)groups));
+    emit_line(e, "const real weight = %s;", emit_expr(e, at));
+    emit_line(e, "if (weight == 0)");
+    emit_line(e, "    continue;");
+    for (const struct tallied *k = t->sums; k; k = k->next)
+        emit_add(e, k, key);
+    emit_close(e, last + 3);
     e->nloops = depth;
 }
 
@@ -113,7 +152,10 @@ static void emit_pass(struct compiler *c, struct text *out,
         emit_close(&e, braces);
         e.nloops = depth;
     }
-    emit_all_rows(&e, t);
+    if (t->rows.weights)
+        emit_weighted_rows(&e, t);
+    else
+        emit_all_rows(&e, t);
     text_append(out, "}\n");
 }
 

@@ -35,7 +35,8 @@ struct rows {
     } residuals[16];         /* stand for data less their means */
     int nresiduals;
     const struct grouping *grouping; /* the rows are those where the key is */
-    symp key, group;                 /* group; or NULL */
+    symp key, group;                 /* group, or count in it by */
+    symp weight;                     /* this weight; or NULL */
     symp count;                      /* of rows */
     symp needs;   /* a condition under which it is worth it, or NULL */
     bool plain;   /* other data may vary by row */
@@ -141,6 +142,8 @@ static symp over_rows(struct rows *r, symp e)
     const struct part *p = r->part;
     if (r->key)
         e = sym_mul2(c, sym_eq(c, r->key, r->group), e);
+    if (r->weight)
+        e = sym_mul2(c, r->weight, e);
     for (int i = p->nloops - 1; i >= 0; i--) {
         if (p->solved[i])
             continue;
@@ -163,15 +166,29 @@ static symp over_rows(struct rows *r, symp e)
     return e;
 }
 
+/* A cell for each group: that of weights, which may be others than the elements
+ * at hand. */
+static symp table(struct rows *r, symp e)
+{
+    if (!r->weight)
+        return model_table_of(r->c, r->m, e, r->group);
+    const struct family *of = r->weight->var->families;
+    struct loop *all = of->loops[of->nloops - 1];
+    symp each = sym_loop(r->c, all);
+    symp cell = model_table_of(
+        r->c, r->m, sym_replace_loop(r->c, e, r->group->loop, each), each);
+    return cell ? sym_replace_loop(r->c, cell, all, r->group) : NULL;
+}
+
 static symp constant(struct rows *r, symp e)
 {
     if (e->kind == SYM_NUM || e->kind == SYM_REF)
         return e;
-    symp ref = r->failed ? NULL
-               : r->key  ? model_table_of(r->c, r->m, e, r->group)
-                         : model_constant_of(r->c, r->m, e);
+    symp ref = r->failed     ? NULL
+               : r->grouping ? table(r, e)
+                             : model_constant_of(r->c, r->m, e);
     r->failed = r->failed || !ref;
-    if (ref && r->key)
+    if (ref && r->grouping)
         sweep_say_leaf(ref->var, r->data);
     return ref ? ref : e;
 }
@@ -182,7 +199,7 @@ static symp mean_of(struct rows *r, symp ref)
     struct compiler *c = r->c;
     symp some = sym_call(c, ">", 2, (symp[]){r->count, sym_num(c, 0)});
     symp sum = over_rows(r, ref);
-    if (r->key) /* it is filled in another pass */
+    if (r->grouping) /* it is filled in another pass */
         sum = constant(r, sum);
     return constant(
         r, sym_select(c, some, sym_div(c, sum, r->count), sym_num(c, 0)));
@@ -411,12 +428,13 @@ static bool start(struct compiler *c, struct model *m, const struct part *p,
     p = k ? &k->part : p;
     for (int i = 0; i < p->nloops; i++)
         any = any || !p->solved[i];
-    if (!(data || (k && k->of_cells)) || !any || p->own || p->inverse ||
-        p->guard || p->opaque)
+    if (!(data || (k && (k->of_cells || k->weight))) || !any || p->own ||
+        p->inverse || (p->guard && !(k && k->weight)) || p->opaque)
         return false;
     *r = (struct rows){.c = c, .m = m, .part = p, .data = data, .plain = plain};
     r->key = k ? k->key : NULL;
     r->group = k ? k->group : NULL;
+    r->weight = k ? k->weight : NULL;
     r->grouping = k;
     symp count = over_rows(r, sym_num(c, 1));
     r->count = count->kind == SYM_SUM ? constant(r, count) : count;
@@ -456,18 +474,29 @@ static symp sum_settled(struct rows *r, symp e)
     return r->failed ? NULL : sym_mul2(c, same, sum);
 }
 
+/* Of what is no group, 0. */
+static symp where_group(const struct rows *r, symp sum)
+{
+    symp within = r->grouping ? r->grouping->within : NULL;
+    return sum && within ? sym_select(r->c, within, sum, sym_num(r->c, 0))
+                         : sum;
+}
+
 /* The sum of e over the rows of r's part, or NULL. */
 static symp without_rows(struct rows *r, symp e)
 {
-    if (r->key)
+    if (r->grouping)
         e = sweep_row_in_group(r->c, r->grouping, e);
-    if (r->key && settled(r, e) && varies(r, e))
-        return sum_settled(r, e);
+    r->failed = r->failed || !e;
+    if (r->failed)
+        return NULL;
+    if (r->grouping && settled(r, e) && varies(r, e))
+        return where_group(r, sum_settled(r, e));
     symp centred = sym_map(r->c, e, centre, r);
     if (!r->plain && !r->guarded && !keeps_digits(r, centred))
         r->failed = true;
     symp sum = sum_of(r, centred);
-    return r->failed ? NULL : sum;
+    return r->failed ? NULL : where_group(r, sum);
 }
 
 /* Constants of a sum that could not be found are taken back. */
@@ -502,7 +531,7 @@ static struct part *no_rows(struct compiler *c, const struct part *p,
     if (k) {
         q->tallied = true;
         q->inverse = NULL;
-        q->guard = NULL;
+        q->guard = k->weight ? p->guard : NULL;
     }
     return q;
 }
@@ -635,9 +664,11 @@ static void sum_by_group(struct compiler *c, struct model *m, struct step *s,
         struct grouping k;
         if ((q ? q->summed : NULL) || of->summed || of->opaque || of->own ||
             !(sweep_by_group(c, s, of, &k) ||
-              (q && sweep_by_cell(c, s, q, &k))))
+              (q && sweep_by_cell(c, s, q, &k)) ||
+              sweep_by_weight(c, of, q, &k)))
             continue;
-        struct readers *of_key = readers_of(c, all, random_in(k.key));
+        struct readers *of_key =
+            readers_of(c, all, random_in(k.weight ? k.weight : k.key));
         if (!only_ask && !is_worth(of_key))
             continue;
         const struct mark before = mark(m);

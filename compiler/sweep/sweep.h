@@ -11,10 +11,13 @@ void sweep_sum_rows(struct compiler *c, struct model *m);
 /* ---- tally.c -------------------------------------------------------------
  */
 /* The instances of a part as the rows whose key, which is random, is `group`:
- * the part without an index and without a guard. */
+ * the part without an index and without a guard. Or, of a node in expectation,
+ * all rows, each of which counts in the group by its weight. */
 struct grouping {
     struct part part;
     symp key, group;
+    symp weight;   /* or NULL; then there is no key, and where not NULL the */
+    symp within;   /* condition that group is one */
     bool searched; /* else each element looks at all rows */
     bool of_cells; /* the groups are the cells of a vector node */
 };
@@ -24,10 +27,16 @@ bool sweep_by_group(struct compiler *c, const struct step *s,
 /* The rows that count for each cell of a vector node. */
 bool sweep_by_cell(struct compiler *c, const struct step *s,
                    const struct quadratic *q, struct grouping *k);
-/* e, of the part that k was made of, in a row of the group. */
+/* Rows that weights of a node in expectation are in all coefficients of: of q,
+ * or if it is NULL of the part. */
+bool sweep_by_weight(struct compiler *c, const struct part *p,
+                     const struct quadratic *q, struct grouping *k);
+/* e, of the part that k was made of, in a row of the group, which it counts by
+ * its weight; NULL: e has none. */
 symp sweep_row_in_group(struct compiler *c, const struct grouping *k, symp e);
 
-/* A table of a tally: each row adds term to the cell where key is group. */
+/* A table of a tally: each row adds term to the cell where key is group; or,
+ * with weights, to all cells, weighted. */
 struct tallied {
     struct family *family;
     symp group, term;
@@ -36,12 +45,14 @@ struct tallied {
                                             of its own there; else NULL */
     struct tallied *next;
 };
-/* Rows, by these loops, each of the group that its key tells. */
+/* Rows, by these loops, each of the group that its key tells; or of all groups,
+ * by weights: then the key is what a row weighs in group 1. */
 struct keyed_rows {
     struct loop *loops[MAX_LOOPS];
     symp lower[MAX_LOOPS], upper[MAX_LOOPS];
     int n;
     symp key;
+    const struct var *weights; /* or NULL */
 };
 struct tally {
     struct keyed_rows rows;

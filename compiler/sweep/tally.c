@@ -5,6 +5,10 @@
  * all else that a row contributes is the same in a group). What draws mu and Q
  * reads these, and a change of z makes them due.
  *
+ * Of a node in expectation (model/expected.c) each row is in every group, by
+ * its weight there, w[i,k] for (z[i] == k): the same tables, which a change of
+ * the weights makes due.
+ *
  * A tally is all such tables that one pass over the rows can fill: each row
  * adds to the cells of its group, in the order of the rows. Those that read
  * others, as the squares about m read m, wait for them: they have a level of
@@ -136,9 +140,102 @@ bool sweep_by_cell(struct compiler *c, const struct step *s,
            settle_key(c, k);
 }
 
+/* ---- rows that count by weights
+ * ---------------------------------------------- */
+
+static bool is_weight(symp e)
+{
+    return e->kind == SYM_REF && e->nargs > 1 && e->var->families &&
+           e->var->families->set_by_step;
+}
+
+/* The weight that is a factor of e, or of its terms, and varies by row. */
+static symp find_weight(const struct part *p, symp e)
+{
+    symp found = is_weight(e) && varies_by_row(p, e) ? e : NULL;
+    for (int i = 0;
+         (e->kind == SYM_MUL || e->kind == SYM_ADD) && !found && i < e->nargs;
+         i++)
+        found = find_weight(p, e->args[i]);
+    return found;
+}
+
+/* How many there are, and the first one. */
+static int coefficients(const struct part *p, const struct quadratic *q,
+                        symp *first)
+{
+    int n = q ? 0 : p->terms.n;
+    *first = n ? p->terms.coefficient[0] : NULL;
+    for (int i = 0; q && i < 8; i++)
+        for (int j = -1; j < 8; j++) {
+            symp e = j < 0 ? q->potential[i] : q->precision[i][j];
+            *first = *first ? *first : e;
+            n += e != NULL;
+        }
+    return n;
+}
+
+/* sum(k, (k == a) * w[i,k] ...) is of k = a, where there is such a k. */
+static void solve_value(struct compiler *c, struct grouping *g, symp e)
+{
+    struct part *p = &g->part;
+    symp *solved = NEW_ARRAY(c, symp, p->nloops + 1);
+    for (int i = 0; i < p->nloops; i++)
+        solved[i] = p->solved[i];
+    p->solved = solved;
+    for (int i = 0; i < p->nloops; i++) {
+        const struct loop *l = p->loops[i];
+        symp rest, a = solved[i] ? NULL : sym_only_where(c, e, l, &rest);
+        if (!a || a->kind != SYM_LOOP || varies_by_row(p, a) ||
+            varies_by_row(p, l->lower) || varies_by_row(p, l->upper))
+            continue;
+        solved[i] = a;
+        g->within = sym_and(c, sym_call(c, ">=", 2, (symp[]){a, l->lower}),
+                            sym_call(c, "<=", 2, (symp[]){a, l->upper}));
+        return;
+    }
+}
+
+bool sweep_by_weight(struct compiler *c, const struct part *p,
+                     const struct quadratic *q, struct grouping *k)
+{
+    *k = (struct grouping){.part = *p, .searched = true};
+    symp e;
+    const int n = coefficients(p, q, &e);
+    if (!n || p->inverse ||
+        (p->guard &&
+         (varies_by_row(p, p->guard) || sym_reads_latent(p->guard))))
+        return false;
+    if (n == 1)
+        solve_value(c, k, e);
+    e = at_solved(c, &k->part, e);
+    k->weight = find_weight(&k->part, e);
+    k->group = k->weight ? k->weight->args[k->weight->nargs - 1] : NULL;
+    return k->weight && k->group->kind == SYM_LOOP &&
+           !varies_by_row(&k->part, k->group);
+}
+
+/* e without this factor, if all of its terms have it; else NULL. */
+static symp without_factor(struct compiler *c, symp e, symp factor)
+{
+    if (sym_is(e, 0) || sym_same(e, factor))
+        return sym_is(e, 0) ? e : sym_num(c, 1);
+    for (int i = 0; e->kind == SYM_MUL && i < e->nargs; i++)
+        if (sym_same(e->args[i], factor))
+            return sym_cofactor(c, e, i);
+    symp sum = e->kind == SYM_ADD ? sym_num(c, 0) : NULL;
+    for (int i = 0; sum && i < e->nargs; i++) {
+        symp term = without_factor(c, e->args[i], factor);
+        sum = term ? sym_add2(c, sum, term) : NULL;
+    }
+    return sum;
+}
+
 symp sweep_row_in_group(struct compiler *c, const struct grouping *k, symp e)
 {
-    return sym_replace(c, at_solved(c, &k->part, e), k->key, k->group);
+    e = at_solved(c, &k->part, e);
+    return k->weight ? without_factor(c, e, k->weight)
+                     : sym_replace(c, e, k->key, k->group);
 }
 
 /* ---- tables as tallies
@@ -188,7 +285,7 @@ static bool bounds_given(const struct family *f, const struct loop *l,
  * cells of its own. */
 static bool take_given(const struct family *f, struct definition *d)
 {
-    struct keyed_rows all = {.key = d->rows.key};
+    struct keyed_rows all = {.key = d->rows.key, .weights = d->rows.weights};
     for (int i = 0; i < f->nloops; i++) {
         struct loop *const l = f->loops[i];
         if (!rows_vary(&d->rows, l))
@@ -211,6 +308,34 @@ static bool take_given(const struct family *f, struct definition *d)
     return true;
 }
 
+/* (z[i] == k) */
+static bool take_condition(symp condition, struct definition *d)
+{
+    struct keyed_rows *const r = &d->rows;
+    if (condition->kind != SYM_CALL || strcmp(condition->name, "==") != 0)
+        return false;
+    for (int k = 0; k < 2 && !r->key; k++)
+        if (is_key(r, condition->args[k], condition->args[1 - k])) {
+            r->key = condition->args[k];
+            d->group = condition->args[1 - k];
+        }
+    return r->key;
+}
+
+/* w[i,k] */
+static bool take_weight(struct compiler *c, symp weight, struct definition *d)
+{
+    struct keyed_rows *const r = &d->rows;
+    if (!is_weight(weight) || !sym_has_loop_of(weight, r->loops, r->n))
+        return false;
+    d->group = weight->args[weight->nargs - 1];
+    if (d->group->kind != SYM_LOOP || sym_has_loop_of(d->group, r->loops, r->n))
+        return false;
+    r->key = sym_replace_loop(c, weight, d->group->loop, sym_num(c, 1));
+    r->weights = weight->var;
+    return true;
+}
+
 static bool take_apart(struct compiler *c, const struct family *f,
                        struct definition *d)
 {
@@ -224,15 +349,9 @@ static bool take_apart(struct compiler *c, const struct family *f,
     }
     const bool product = e->kind == SYM_MUL;
     for (int i = 0; i < (product ? e->nargs : 1) && !r->key; i++) {
-        symp condition = product ? e->args[i] : e;
-        if (condition->kind != SYM_CALL || strcmp(condition->name, "==") != 0)
-            continue;
-        for (int k = 0; k < 2 && !r->key; k++)
-            if (is_key(r, condition->args[k], condition->args[1 - k])) {
-                r->key = condition->args[k];
-                d->group = condition->args[1 - k];
-                d->term = product ? sym_cofactor(c, e, i) : sym_num(c, 1);
-            }
+        symp factor = product ? e->args[i] : e;
+        if (take_condition(factor, d) || take_weight(c, factor, d))
+            d->term = product ? sym_cofactor(c, e, i) : sym_num(c, 1);
     }
     return r->key && take_given(f, d);
 }
@@ -254,7 +373,7 @@ static bool same_rows(struct compiler *c, struct keyed_rows a,
             a.upper[j] = sym_replace_loop(c, a.upper[j], a.loops[i], row);
         }
     }
-    return sym_same(a.key, b->key);
+    return a.weights == b->weights && sym_same(a.key, b->key);
 }
 
 static int level_of(symp e)
@@ -437,7 +556,8 @@ void sweep_form_tallies(struct compiler *c, struct model *m,
             add_sum(c, tally_of(c, m, f, &d.rows), f, &d);
     }
     for (struct tally *t = m->tallies; t; t = t->next)
-        find_index(c, m, t);
+        if (!t->rows.weights)
+            find_index(c, m, t);
     sort_by_level(m, first);
 }
 

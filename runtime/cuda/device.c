@@ -501,7 +501,7 @@ static enum gbm_status cuda_get(struct rt *rt)
     struct cuda *c = rt->device_data;
     CU(cuCtxSetCurrent(c->context));
     for (int v = 0; v < c->in->model->nvariables; v++)
-        if (c->in->slots[v].per_chain &&
+        if (c->in->slots[v].per_chain && !c->in->model->variables[v].stays &&
             c->in->model->variables[v].role != GBM_RECALLED)
             TRY(cuda_get_cells(c, c->in->slots[v].values, c->slots[v].values,
                                c->slots[v].cells,

@@ -67,10 +67,53 @@ static enum rt_ascent iterate(const struct rt_mode *m, struct rt_climb *c,
     return end;
 }
 
+static bool is_swept(const struct gbm_model *m, int family)
+{
+    bool swept = false;
+    for (int k = 0; k < m->nsteps && !swept; k++) {
+        const struct gbm_step *s = &m->steps[k];
+        swept = s->family == family;
+        for (int i = 0; s->members && i < s->nmembers; i++)
+            swept = swept || s->members[i] == family;
+    }
+    return swept;
+}
+
+/* Whether a sweep puts all that is unknown at modes of full conditionals. */
+static bool all_swept(const struct rt_mode *m)
+{
+    const int64_t *items = m->unknowns.of_family;
+    for (int f = 0; f < m->in.model->nfamilies; f++)
+        if (items[f] < items[f + 1] && !is_swept(m->in.model, f))
+            return false;
+    return true;
+}
+
+/* Nothing is left to do behind sweeps: their last state has the most probable
+ * values, as the numbers of the last but one have them. */
+static bool is_done(const struct rt_mode *m, const struct rt_climb *c)
+{
+    return c->nvalues && all_swept(m) &&
+           (c->end == RT_ASCENT_CONVERGED ||
+            c->nvalues > m->rt->options.iterations);
+}
+
+static void end_swept(const struct rt_mode *m, struct rt_climb *c)
+{
+    c->swept = c->iterations = c->nvalues - 1;
+    c->value = c->values[c->nvalues - 1];
+    rt_gradient_constrain(&c->gradient, c->u);
+    rt_mode_tell_far(m, c);
+}
+
 static void climb(const struct rt_mode *m, struct rt_climb *c,
                   struct rt_expectation *e)
 {
     const bool settled = c->nvalues && c->end == RT_ASCENT_CONVERGED;
+    if (is_done(m, c)) {
+        end_swept(m, c);
+        return;
+    }
     const double value = rt_expectation_density(e, &c->gradient, c->u);
     c->swept = c->iterations = c->nvalues ? c->nvalues - 1 : 0;
     c->nvalues -= c->nvalues > 0; /* the last one is of the same numbers */

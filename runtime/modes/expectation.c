@@ -328,6 +328,12 @@ double rt_expectation_density(struct rt_expectation *e, struct rt_gradient *g,
     return value;
 }
 
+double rt_expectation_of_site(struct rt_expectation *e,
+                              const struct rt_gradient *g, int64_t i)
+{
+    return sum_out(e, &e->sites->items[i], g);
+}
+
 void rt_expectation_choose(const struct rt_expectation *e,
                            const struct rt_gradient *g)
 {

@@ -45,6 +45,9 @@ void rt_expectation_end(struct rt_expectation *e);
 /* The log density at u with the sites summed out; sets the weights. */
 double rt_expectation_density(struct rt_expectation *e, struct rt_gradient *g,
                               const double *u);
+/* What of it site i adds, the state as it is but for the site. */
+double rt_expectation_of_site(struct rt_expectation *e,
+                              const struct rt_gradient *g, int64_t i);
 /* Puts the most probable values into the state. */
 void rt_expectation_choose(const struct rt_expectation *e,
                            const struct rt_gradient *g);

@@ -89,6 +89,11 @@ E
 python3 vectors.py make || fail "data"
 em vectors.gbm
 python3 vectors.py compare || fail "EM of normal vectors"
+# the weighted sums are tables, which one pass fills for all components
+status 0 "$GBMC" --with=gradients,expectation --emit=sweep vectors.gbm
+[ "$(grep -c 'rows by group over value' .out)" = 4 ] || fail "no tables"
+[ "$(grep -c '; *from tables\|from tables$' .out)" = 3 ] ||
+    fail "not all go by tables"
 
 # several statements by one index: three labels are known, one row has nothing
 # that is observed
