@@ -1,5 +1,5 @@
 /* gig.h: generalised inverse Gaussian draws: density proportional to
- * x^(p-1) exp(-(a x + b / x) / 2).
+ * x^(p-1) exp(-(a x + b / x) / 2), and the integral.
  *
  * Hormann and Leydold, "Generating generalized inverse Gaussian random
  * variates" (Statistics and Computing 24, 2014): ratio of uniforms with and
@@ -9,6 +9,7 @@
 #ifndef GBM_GIG_H
 #define GBM_GIG_H
 
+#include "bessel.h"
 #include "elementary.h"
 #include "gamma.h"
 
@@ -104,12 +105,12 @@ GBM_FN_BIG real gbm_gig_three_parts(struct gbm_rng *rng, real p, real omega)
     real last = real_fmax(x0, x1);
     real area1 = x0, area2 = 0;
     real k1 = real_exp(-omega - top);
-    real k2 = real_exp((p - 1) * real_log(last) - top);
     if (x0 < x1)
         area2 = p == 0 ? k1 * real_log(x1 / x0)
                        : k1 * real_pow(x0, p) *
                              real_expm1(p * real_log(x1 / x0)) / p;
-    real area3 = k2 * x1 * real_exp(-omega / 2 * last);
+    real area3 = real_exp((p - 1) * real_log(last) - top + real_log(x1) -
+                          omega / 2 * last);
     for (;;) {
         real v = gbm_uniform(rng) * (area1 + area2 + area3), x, hat;
         if (v <= area1) {
@@ -140,13 +141,16 @@ GBM_FN_BIG real gbm_draw_gig(struct gbm_rng *rng, real p, real a, real b)
         (a == 0 && p >= 0) || (b == 0 && p <= 0))
         return GBM_NAN;
     real omega = real_sqrt(a) * real_sqrt(b);
-    if (p > 0 && omega < REAL_C(1e-6) * GBM_EPSILON)
+    real q = real_fabs(p), x;
+    /* what the smaller term takes away has about the mass omega^(2 q) */
+    const bool one_term =
+        omega < REAL_C(1e-6) * GBM_EPSILON && !(q * real_log(omega) > -20);
+    if (p > 0 && one_term)
         return gbm_draw_gamma(rng, p) / (a / 2);
-    if (p < 0 && omega < REAL_C(1e-6) * GBM_EPSILON)
+    if (p < 0 && one_term)
         return b / 2 / gbm_draw_gamma(rng, -p);
     if (!(omega > 0))
         return GBM_NAN;
-    real q = real_fabs(p), x;
     if (q > 2 || omega > 3)
         x = gbm_gig_shifted_ratio(rng, q, omega);
     else if (q >= 1 - REAL_C(2.25) * omega * omega || omega > REAL_C(0.2))
@@ -155,6 +159,23 @@ GBM_FN_BIG real gbm_draw_gig(struct gbm_rng *rng, real p, real a, real b)
         x = gbm_gig_three_parts(rng, q, omega);
     x = real_sqrt(b) / real_sqrt(a) * (p < 0 ? 1 / x : x);
     return gbm_clamp(x, GBM_TINY, GBM_HUGE);
+}
+
+/* Log of the integral of x^(p-1) exp(-(a x + b / x) / 2) over x > 0, of which
+ * the terms that no data have given yet may be 0: a gamma's or an inverse
+ * gamma's. Infinite where there is no finite integral. */
+GBM_FN_BIG real gbm_log_gig_total(real p, real a, real b)
+{
+    if (!(a >= 0 && b >= 0) || p != p)
+        return GBM_NAN;
+    if ((a == 0 && p >= 0) || (b == 0 && p <= 0))
+        return GBM_INF;
+    if (a == 0)
+        return gbm_lgamma(-p) + p * real_log(b / 2);
+    if (b == 0)
+        return gbm_lgamma(p) - p * real_log(a / 2);
+    return GBM_LN2 + gbm_log_bessel_k(p, real_sqrt(a) * real_sqrt(b)) +
+           p / 2 * (real_log(b) - real_log(a));
 }
 
 #endif

@@ -139,6 +139,9 @@ GBM_FN real probe_vector(struct gbm_rng *rng, int which, real u, real v)
     X(beta_i, gbm_beta_i(30 * u, 30 * v, w))                                   \
     X(beta_quantile, gbm_beta_quantile(1 + 30 * u, 1 + 30 * v, w))             \
     X(t_quantile, gbm_t_quantile(1 + 30 * u, v) + gbm_t_p(1 + 9 * u, w))       \
+    X(gig_total,                                                               \
+      gbm_log_gig_total(8 * u - 4, 3 * v,                                      \
+                        w < REAL_C(0.2) && u > REAL_C(0.5) ? 0 : 3 * w))       \
     X(bessel,                                                                  \
       gbm_log_bessel_k(9 * u, 9 * v) + gbm_log_bessel_i(9 * u, 50 * w))        \
     X(bessel_j, gbm_bessel_j(9 * u, 20 * v) + 1)                               \

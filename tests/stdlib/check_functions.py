@@ -23,6 +23,7 @@ DOMAIN = {
     "gamma_quantile": [POSITIVE, UNIT], "beta_i": [POSITIVE] * 2 + [UNIT],
     "beta_quantile": [POSITIVE] * 2 + [UNIT], "t_p": [POSITIVE, (-3.0, 3.0)],
     "t_quantile": [POSITIVE, UNIT], "log_bessel_k": [POSITIVE] * 2,
+    "log_gig_total": [(-2.0, 2.0)] + [POSITIVE] * 2,
     "log_modified_half_normal_total": [POSITIVE, (-2.0, 2.0), POSITIVE],
     "besselK": [POSITIVE] * 2, "log_nchisqr_density": [POSITIVE] * 3,
     "nchisqr_p": [POSITIVE] * 3, "log_nt_density": [(-2.0, 2.0), POSITIVE,

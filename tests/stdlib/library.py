@@ -258,6 +258,11 @@ def log_bessel_k(nu, x):
     return math.log(sp.kve(nu, x)) - x
 
 
+def log_gig_total(p, a, b):
+    return (math.log(2) + log_bessel_k(p, math.sqrt(a * b))
+            + p / 2 * math.log(b / a))
+
+
 def log_modified_half_normal_total(c, b, a):
     """Of 2 (2 a)^(c / 2) exp(-b^2 / (8 a)) / Gamma(c) it is a parabolic cylinder
     function; b^2 / a is moderate here."""
@@ -364,6 +369,7 @@ CODE = {
     "gbm_gamma_quantile": sp.gammaincinv, "gbm_beta_i": sp.betainc,
     "gbm_beta_quantile": sp.betaincinv, "gbm_t_p": sp.stdtr,
     "gbm_t_quantile": sp.stdtrit, "gbm_log_bessel_k": log_bessel_k,
+    "gbm_log_gig_total": log_gig_total,
     "gbm_log_modified_half_normal_total": log_modified_half_normal_total,
     "gbm_log_bessel_i0": lambda x: math.log(sp.ive(0, x)) + x,
     "gbm_log_nchisqr_density": lambda x, k, d: st.ncx2.logpdf(x, k, d),
