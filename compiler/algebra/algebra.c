@@ -339,6 +339,60 @@ static void join_powers(struct compiler *c, struct list *bases,
         }
 }
 
+/* Whether each factor of e, its number apart, is one of the term's. */
+static bool divides(symp e, symp term)
+{
+    const symp *of = e->kind == SYM_MUL ? e->args : &e;
+    const symp *in = term->kind == SYM_MUL ? term->args : &term;
+    const int n = e->kind == SYM_MUL ? e->nargs : 1;
+    const int m = term->kind == SYM_MUL ? term->nargs : 1;
+    for (int i = 0; i < n; i++) {
+        bool found = of[i]->kind == SYM_NUM;
+        for (int j = 0; j < m && !found; j++)
+            found = sym_same(of[i], in[j]);
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+/* Whether e, which is no number, divides all terms of the exponential's
+ * argument. */
+static bool divides_exponential(struct compiler *c, symp e, symp exponential)
+{
+    if (e->kind == SYM_NUM || !sym_is_call(c, exponential, "exp"))
+        return false;
+    symp a = exponential->args[0];
+    bool all = true;
+    for (int i = 0; all && i < (a->kind == SYM_ADD ? a->nargs : 1); i++)
+        all = divides(e, a->kind == SYM_ADD ? a->args[i] : a);
+    return all;
+}
+
+/* a^c exp(-c b) is exp(c (log(a) - b)), where c is no number: a Weibull
+ * distribution's with a log link. */
+static void join_exponentials(struct compiler *c, struct list *bases,
+                              struct list *exponents)
+{
+    for (int j = 0; j < bases->n; j++)
+        for (int i = 0; i < bases->n; i++) {
+            symp e = exponents->at[i], k = exponents->at[j];
+            if (e->kind != SYM_NUM || !sym_positive(bases->at[j]) ||
+                !divides_exponential(c, k, bases->at[i]))
+                continue;
+            symp inside = sym_add2(c, sym_mul2(c, e, bases->at[i]->args[0]),
+                                   sym_mul2(c, k, sym_log(c, bases->at[j])));
+            bases->at[i] = sym_call(c, "exp", 1, &inside);
+            exponents->at[i] = sym_num(c, 1);
+            bases->n--;
+            exponents->n--;
+            bases->at[j] = bases->at[bases->n];
+            exponents->at[j] = exponents->at[exponents->n];
+            j--;
+            break;
+        }
+}
+
 static symp multiply(struct compiler *c, int n, const symp *factors)
 {
     struct list bases = {0}, exponents = {0}, out = {0};
@@ -346,6 +400,7 @@ static symp multiply(struct compiler *c, int n, const symp *factors)
     if (number == 0)
         return sym_num(c, 0);
     join_powers(c, &bases, &exponents);
+    join_exponentials(c, &bases, &exponents);
     bool again = false;
     for (int j = 0; j < bases.n; j++) {
         symp f = sym_pow(c, bases.at[j], exponents.at[j]);

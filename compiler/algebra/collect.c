@@ -196,6 +196,26 @@ static symp split_log(const struct collector *k, symp arg)
     return sym_add(c, logs.n, logs.at);
 }
 
+/* exp of the terms, exp(c log(x)) as x^c. */
+static symp exp_of_terms(const struct collector *k, const struct list *terms)
+{
+    struct compiler *c = k->c;
+    struct list powers = {0}, rest = {0};
+    for (int i = 0; i < terms->n; i++) {
+        symp t = terms->at[i], power = NULL;
+        for (int j = 0; t->kind == SYM_MUL && j < t->nargs && !power; j++)
+            if (sym_is_call(c, t->args[j], "log") &&
+                t->args[j]->args[0]->kind == SYM_TARGET)
+                power = sym_pow(c, t->args[j]->args[0], sym_cofactor(c, t, j));
+        sym_list_push(c, power ? &powers : &rest, power ? power : t);
+    }
+    symp e = sym_exp(c, sym_add(c, rest.n, rest.at));
+    if (!powers.n)
+        return e;
+    sym_list_push(c, &powers, e);
+    return sym_mul(c, powers.n, powers.at);
+}
+
 /* exp(a + b x) = exp(a) exp(b x) */
 static bool collect_exp(const struct collector *k, symp e, symp coefficient)
 {
@@ -210,7 +230,7 @@ static bool collect_exp(const struct collector *k, symp e, symp coefficient)
     if (!free.n)
         return false;
     symp outside = sym_exp(c, sym_add(c, free.n, free.at));
-    symp inside = sym_exp(c, sym_add(c, dep.n, dep.at));
+    symp inside = exp_of_terms(k, &dep);
     add_statistic(k, inside, sym_mul2(c, coefficient, outside));
     return true;
 }

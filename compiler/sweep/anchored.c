@@ -42,7 +42,7 @@ static symp exponent(struct compiler *c, symp statistic)
     if (!is_exp(statistic))
         return NULL;
     symp e = statistic->args[0], slope = sym_derivative(c, e, sym_target(c));
-    return slope && slope->kind == SYM_NUM &&
+    return slope && !sym_has_target(slope) &&
                    sym_is(sym_replace(c, e, sym_target(c), sym_num(c, 0)), 0)
                ? e
                : NULL;
