@@ -145,6 +145,8 @@ bool sym_fixed(symp e);
 bool sym_has_var(symp e, const struct var *v);
 bool sym_has(symp e, symp what);
 bool sym_has_target(symp e);
+/* Whether e is 0 or 1. */
+bool sym_is_condition(symp e);
 /* True if e > 0 whatever the state. */
 bool sym_positive(symp e);
 /* True if e >= 0 whatever the state. */

@@ -28,8 +28,6 @@ symp sym_clause_at(struct compiler *c, symp call, const char *keyword);
 bool sym_is_call(struct compiler *c, symp e, const char *name);
 bool sym_is_loop(symp e, const void *loop);
 bool sym_is_whole(symp e);
-/* Whether e is 0 or 1. */
-bool sym_is_condition(symp e);
 /* The a == b of f = (a == b) * *times, also if f is ifelse(a == b, *times, 0);
  * NULL if it is neither. */
 symp sym_equality_in(struct compiler *c, symp f, symp *times);

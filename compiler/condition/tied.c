@@ -1,5 +1,7 @@
 /* tied.c: which elements of a family a factor ties to each other. */
 #include "condition/find.h"
+#include <math.h>
+#include <string.h>
 
 static void add_conflict(struct compiler *c, struct step *s, struct factor *g,
                          const struct finder *f)
@@ -74,6 +76,25 @@ static void add_own(struct compiler *c, const struct family *f,
     distinct->found[distinct->n++] = (struct found){.reference = own};
 }
 
+static bool is_zero_of_condition(symp e, const void *unused)
+{
+    (void)unused;
+    return (e->kind == SYM_NUM && e->number == -HUGE_VAL) ||
+           (e->kind == SYM_CALL && !strcmp(e->name, "log") &&
+            sym_is_condition(e->args[0]));
+}
+
+/* Whether g holds 0s and 1s by a condition that they must meet together, as
+ * that there are k of them: the states between two that meet it are
+ * impossible. */
+static bool holds_bits(const struct step *s, const struct factor *g)
+{
+    return s->support.lower && sym_is(s->support.lower, 0) &&
+           s->support.upper && sym_is(s->support.upper, 1) &&
+           model_draws_integers(s->family) &&
+           sym_any(g->logp, is_zero_of_condition, NULL);
+}
+
 const struct family *
 condition_elements_dependence(struct compiler *c, struct step *s,
                               struct factor *g, struct finder *found, bool own)
@@ -106,7 +127,11 @@ condition_elements_dependence(struct compiler *c, struct step *s,
     }
     if (own)
         add_own(c, f, &distinct);
-    if ((distinct.n < 2 && !sums) || s->order.sequential)
+    if (distinct.n < 2 && !sums)
+        return NULL;
+    if (holds_bits(s, g))
+        s->order.sequential = s->order.held = true;
+    if (s->order.sequential)
         return NULL;
     for (int i = 0; i < distinct.n; i++)
         for (int d = 0; d < f->var->ndim; d++)

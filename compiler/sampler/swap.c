@@ -6,8 +6,10 @@
  * step whose ratio is that of two full conditionals in turn: by way of the
  * state between them, with both or neither, that is the more probable one, as
  * what is impossible on one way need not be on the other, and on the way back,
- * too. The other one is the element before, or any of those before; which, does
- * not depend on the values, so the step is its own reverse.
+ * too. Where both are, as between two states that both have k of n, the ratio
+ * is that of the densities of all that reads the elements. The other one is the
+ * element before, or any of those before; which, does not depend on the values,
+ * so the step is its own reverse.
  */
 #include "sampler/sampler.h"
 
@@ -15,6 +17,9 @@
  * enumeration takes two and one; twice as many where the state between them is
  * less probable than now by FAR, in logs. */
 enum { SWEEPS = 4, FAR = 20 };
+
+/* So many elements of a sweep may look at all that reads the plate. */
+enum { MOST_HELD = 32 };
 
 static bool fades(const struct step *s)
 {
@@ -105,6 +110,72 @@ static void emit_by_way_of(struct compiler *c, struct text *out, const char *id)
     text_append(out, "}\n\n");
 }
 
+/* Whether the elements must meet a condition together, and what reads them is
+ * in the joint density as the library has it. */
+static bool held_exactly(const struct step *s)
+{
+    bool plain = s->order.held;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        const struct factor *g = p->factor;
+        plain = plain && g == g->family->factor && !g->guard && !g->replaced &&
+                !g->of && !g->power && !g->auxiliary;
+    }
+    return plain;
+}
+
+/* around_: the log density of the elements and of all that reads them. */
+static void emit_around(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN real around_%s(const struct state *s,\n"
+                "    const struct gbm_team *team)\n{\n",
+                family_id(c, s->family));
+    emit_line(&e, "gbm_total total = 0;");
+    for (const struct part *p = s->parts; p; p = p->next) {
+        const struct factor *g = p->factor;
+        bool done = false;
+        for (const struct part *q = s->parts; q != p; q = q->next)
+            done = done || q->factor == g;
+        if (done)
+            continue;
+        emit_line(&e, "{");
+        e.indent++;
+        emit_line(&e, "long long element = -1;");
+        for (int i = 0; i < g->nloops; i++)
+            emit_open_loop(&e, g->loops[i], g->loops[i]->lower,
+                           g->loops[i]->upper);
+        emit_line(&e, "element++;");
+        symp counted = model_counted_instances(g);
+        emit_line(&e, "if (GBM_TEAM_OWNS(team, element)%s%s)",
+                  counted ? " && " : "",
+                  counted ? emit_in_brackets(&e, counted) : "");
+        emit_line(&e, "    total += logdensity_%s(s, element);",
+                  family_id(c, g->family));
+        emit_close(&e, g->nloops + 1);
+    }
+    emit_line(&e, "return (real)gbm_team_sum(team, total);");
+    text_append(out, "}\n\n");
+}
+
+/* Where both states between are impossible the ratio is that of the densities
+ * of all that reads the elements: seldom, as that is a pass over it. */
+static void emit_held(struct emitter *e, const char *id)
+{
+    emit_line(e,
+              "if (!(gain > -GBM_INF) && gbm_uniform(rng) * (real)element "
+              "< %d) {",
+              MOST_HELD);
+    emit_line(e, "    gain = -around_%s(s, team);", id);
+    emit_line(e, "    place_%s(s, team, element, theirs);", id);
+    emit_line(e, "    place_%s(s, team, other, ours);", id);
+    emit_line(e, "    gain += around_%s(s, team);", id);
+    emit_line(e, "    place_%s(s, team, element, ours);", id);
+    emit_line(e, "    place_%s(s, team, other, theirs);", id);
+    emit_line(e, "}");
+}
+
 void sampler_emit_swap(struct compiler *c, struct text *out,
                        const struct step *s)
 {
@@ -113,6 +184,8 @@ void sampler_emit_swap(struct compiler *c, struct text *out,
     emit_cell_of(c, out, s);
     emit_place(c, out, s);
     emit_by_way_of(c, out, id);
+    if (held_exactly(s))
+        emit_around(c, out, s);
     text_printf(out,
                 "GBM_FN void swap_%s(const struct state *s, "
                 "struct gbm_rng *rng,\n    const struct gbm_team *team, "
@@ -143,6 +216,8 @@ void sampler_emit_swap(struct compiler *c, struct text *out,
     emit_line(&e, "    if (back > way)");
     emit_line(&e, "        gain = instead;");
     emit_line(&e, "}");
+    if (held_exactly(s))
+        emit_held(&e, id);
     emit_line(&e, "if (real_log(gbm_uniform(rng)) < gain) {");
     emit_line(&e, "    place_%s(s, team, element, theirs);", id);
     emit_line(&e, "    place_%s(s, team, other, ours);", id);
@@ -152,7 +227,11 @@ void sampler_emit_swap(struct compiler *c, struct text *out,
 
 void sampler_swap(struct emitter *e, const struct step *s)
 {
-    emit_line(e, "if (adapting != GBM_ALONE && rng->sweep %% %d == 0)", SWEEPS);
+    if (held_exactly(s)) /* nothing else moves them */
+        emit_line(e, "if (adapting != GBM_ALONE)");
+    else
+        emit_line(e, "if (adapting != GBM_ALONE && rng->sweep %% %d == 0)",
+                  SWEEPS);
     emit_line(e, "    swap_%s(s, rng, team, element);",
               family_id(e->c, s->family));
 }
