@@ -216,6 +216,10 @@ struct factor *family_factor(struct compiler *c, struct model *m,
 symp value_as_argument(struct compiler *c, const struct value *v);
 /* e with every derived node that is not stored replaced by its definition. */
 symp model_substitute_derived(struct compiler *c, symp e);
+/* The condition that f defines the element `ref`, and the values of f's loops
+ * there [MAX_LOOPS]. */
+symp model_where_defined(struct compiler *c, const struct family *f, symp ref,
+                         symp *solved);
 void model_print(struct text *out, struct compiler *c, const struct model *m);
 const char *model_role_name(enum role r);
 /* A library expression at the arguments of a family. */

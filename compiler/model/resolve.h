@@ -167,10 +167,6 @@ void model_drop_clamps(struct compiler *c, struct model *m);
 /* Whether a computed element of a partly stochastic array can be replaced by
  * its definition where it is read. */
 bool model_mixed_substitutable(struct compiler *c, const struct family *f);
-/* The condition that f defines the element `ref`, and the values of f's loops
- * there [MAX_LOOPS]. */
-symp model_where_defined(struct compiler *c, const struct family *f, symp ref,
-                         symp *solved);
 /* True if a reference to f's variable can be replaced by f's expression: every
  * subscript is a distinct loop plus a constant, or free of loops. `told`: the
  * subscripts tell all loops. */

@@ -22,8 +22,11 @@
  * Sabatti 2000, Generalised Gibbs sampler): the Jacobian of sigma is exp(-2 t /
  * power), with power the one of sigma in the precision.
  *
- * Warm-up tells whether a move pays (stdlib/kernels/carried.h). Plates of a
- * joint block move so within it (rescale.c).
+ * Plates of vectors move with the scales of their components
+ * (carried_vector.c).
+ *
+ * Warm-up tells whether a move pays (stdlib/kernels/carried.h). Other plates of
+ * a joint block move so within it (rescale.c).
  *
  * A node may be an element of a plate, as mu[k] of theta[i,k] ~ dnorm(mu[k],
  * tau[k]): where all that reads the theta, or the nodes, has such a subscript
@@ -207,6 +210,7 @@ static void add_step(struct carried *k)
         s->block.members[s->block.n].family = moved[i];
         s->block.members[s->block.n++].count = sym_num(c, 1);
     }
+    s->order.sequential = k->component && k->node->nloops;
     sampler_push_part(&s->parts, k->cells);
     for (struct reader *r = k->readers; r; r = r->next)
         sampler_push_part(&s->parts, r->part);
@@ -237,11 +241,26 @@ static void carry_plate(struct compiler *c, struct model *m, struct family *f)
         add_step(scale);
 }
 
+static void carry_vectors(struct compiler *c, struct model *m, struct family *f)
+{
+    for (struct family *h = m->families; h; h = h->next) {
+        struct carried try = {.c = c, .m = m, .plate = f, .node = h};
+        if (h->nloops > 1 || !is_node(c, m, h) || is_moved(&try) ||
+            !sampler_fits_vectors(&try))
+            continue;
+        struct carried *k = NEW(c, struct carried);
+        *k = try;
+        add_step(k);
+    }
+}
+
 void sampler_find_carried(struct compiler *c, struct model *m)
 {
     for (struct family *f = m->families; f; f = f->next)
         if (is_plate(c, m, f))
             carry_plate(c, m, f);
+        else if (sampler_is_vector_plate(m, f))
+            carry_vectors(c, m, f);
 }
 
 /* ---- the sampler -----------------------------------------------------------

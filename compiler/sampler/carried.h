@@ -17,6 +17,8 @@ struct carried {
     struct compiler *c;
     struct model *m;
     struct family *plate, *node;
+    symp component; /* of a plate of vectors, the one that moves: the node's
+                       loop, or a number; NULL: a plate of numbers */
     symp seen; /* the node, or the element of a plate of them, as the plate's
                   prior reads it: each of its subscripts is a loop there */
     double
@@ -43,12 +45,20 @@ double sampler_carried_ratio(const struct carried *k);
 bool sampler_carried_about_zero(const struct carried *k);
 /* The dimension of f's variable whose subscript is the loop; -1: none. */
 int sampler_dimension_of(const struct family *f, const struct loop *l);
-/* Whether an expression reads the plate or the node. */
+/* Whether an expression reads the plate or the node; what is kept in memory of
+ * these. */
 bool sampler_carried_reads(const struct carried *k, symp e);
+bool sampler_carried_follows(const struct carried *k, symp e);
 /* The plate's prior, and what reads the plate or the node, as instances of the
  * node's element. False: something reads them in a way that is not followed,
  * or nothing reads the plate. */
 bool sampler_find_carried_readers(struct carried *k);
+
+/* carried_vector.c: a plate of vectors, without bounds; the dimension of their
+ * components; whether the node is the scale of one. */
+bool sampler_is_vector_plate(const struct model *m, const struct family *f);
+int sampler_component_of(const struct family *f);
+bool sampler_fits_vectors(struct carried *k);
 
 /* carried_program.c */
 void sampler_emit_carried(struct compiler *c, struct text *out, struct step *s);

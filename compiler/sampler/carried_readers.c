@@ -17,7 +17,11 @@ symp sampler_carried_node(const struct carried *k)
 
 symp sampler_carried_cell(const struct carried *k)
 {
-    return sym_ref(k->c, k->plate->var, k->plate->var->ndim, k->plate->lower);
+    const struct family *f = k->plate;
+    symp at[MAX_DIMS];
+    for (int d = 0; d < f->var->ndim; d++)
+        at[d] = f->upper[d] ? k->component : f->lower[d];
+    return sym_ref(k->c, f->var, f->var->ndim, at);
 }
 
 int sampler_dimension_of(const struct family *f, const struct loop *l)
@@ -61,10 +65,12 @@ static bool ties(const struct carried *k, symp e, int j, const struct loop **l)
 }
 
 /* The part has the instances of the node's element alone; false: some read
- * several. */
+ * several. Of vectors a row may read all components. */
 static bool solve(const struct carried *k, struct part *p)
 {
     const struct factor *g = p->factor;
+    if (k->component && g != k->node->factor)
+        return true;
     const symp all[] = {g->logp, g->value, g->lower, g->upper};
     for (int j = 0; j < k->node->nloops; j++) {
         const struct loop *l = NULL;
@@ -87,15 +93,24 @@ static symp moved_cell(struct compiler *c, symp e, void *context)
 {
     const struct carried *k = context;
     const struct family *f = k->plate;
-    if (e->kind == SYM_REF && e->var == k->node->var)
-        return k->power != 0 ? sampler_carried_value(c)
-                             : sym_add2(c, e, by_of(c));
+    if (e->kind == SYM_REF && e->var == k->node->var) {
+        symp moved =
+            k->power != 0 ? sampler_carried_value(c) : sym_add2(c, e, by_of(c));
+        return k->component && e->nargs
+                   ? sym_select(c, sym_eq(c, e->args[0], k->component), moved,
+                                e)
+                   : moved;
+    }
     if (e->kind != SYM_REF || e->var != f->var)
         return NULL;
     symp along = k->along;
     for (int i = 0; i < f->nloops; i++)
         along = sym_replace_loop(c, along, f->loops[i],
                                  e->args[sampler_dimension_of(f, f->loops[i])]);
+    if (k->component)
+        along =
+            sym_mul2(c, along,
+                     sym_eq(c, e->args[sampler_component_of(f)], k->component));
     return sym_add2(c, e, sym_mul2(c, by_of(c), along));
 }
 
@@ -110,6 +125,11 @@ static bool follows(symp e, const void *carried)
 bool sampler_carried_reads(const struct carried *k, symp e)
 {
     return e && (sym_has_var(e, k->plate->var) || sym_has_var(e, k->node->var));
+}
+
+bool sampler_carried_follows(const struct carried *k, symp e)
+{
+    return sym_any(e, follows, k);
 }
 
 /* An element of the plate in e that is not written as `other`; or NULL. */
@@ -238,11 +258,11 @@ static bool find_readers(struct carried *k)
 {
     bool any = false;
     for (struct factor *g = k->m->factors; g; g = g->next) {
-        if (g->replaced)
+        if (g->replaced || g == k->plate->factor)
             continue;
-        if (sym_any(g->logp, follows, k))
+        if (sampler_carried_follows(k, g->logp))
             return false;
-        if (g == k->plate->factor || !factor_reads(k, g))
+        if (!factor_reads(k, g))
             continue;
         if (!add_reader(k, g))
             return false;
@@ -256,7 +276,9 @@ bool sampler_find_carried_readers(struct carried *k)
     struct factor *g = k->plate->factor;
     k->cells = sampler_all_instances(k->c, g);
     k->cells->opaque = false;
-    if (!solve(k, k->cells) || sym_any(g->logp, follows, k) || !find_readers(k))
+    if (!solve(k, k->cells) ||
+        (!k->component && sampler_carried_follows(k, g->logp)) ||
+        !find_readers(k))
         return false;
     add_bounds(k);
     return true;
