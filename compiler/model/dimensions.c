@@ -3,6 +3,7 @@
  * assigned to it as a whole; or from the data named at compilation. */
 #include "io/data.h"
 #include "model/resolve.h"
+#include <ctype.h>
 #include <string.h>
 
 struct loop_name {
@@ -79,7 +80,8 @@ static void brackets_in_stmts(struct resolver *r, const struct stmt *s,
 static bool is_elementwise(struct resolver *r, const struct expr *e)
 {
     const struct entry *f = library_find(r->c, ENTRY_FUNCTION, e->name);
-    bool letters = e->name[0] >= 'A' && strcmp(e->name, "neg") != 0;
+    bool letters =
+        isalpha((unsigned char)e->name[0]) && strcmp(e->name, "neg") != 0;
     if (!strcmp(e->name, "%*%") ||
         (letters && (!f || entry_clause(f, "builtin"))))
         return false;

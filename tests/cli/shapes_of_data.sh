@@ -36,3 +36,17 @@ status 1 ./one --data data.json --quiet --out no.csv
 says 'x is a single number in the model'
 says 'x\[\].* or name the data when'
 absent no_1.csv
+
+# a square in the expression changes nothing of who has its shape
+cat >power.gbm <<'E'
+model {
+  for (i in 1:n) {
+    lambda[i, 1:J] <- K * exp(-x[i, 1:J]^2 / 2)
+    for (j in 1:J) { y[i, j] ~ dpois(b * lambda[i, j]) }
+  }
+  b ~ dgamma(1, 1)
+}
+E
+echo '{"n": 2, "J": 3, "K": 4, "x": [[1, 0, 2], [0, 1, 1]], "y": [[1, 3, 0], [4, 2, 2]]}' >power.json
+status 0 "$GBMC" power.gbm -o power
+status 0 ./power --data power.json --draws 5 --quiet --out power.csv
