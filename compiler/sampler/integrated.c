@@ -93,6 +93,13 @@ static bool is_count(const struct model *m, const struct step *s)
            may_change(m, s);
 }
 
+/* Labels of a plate, of which all values are tried. */
+static bool are_labels(const struct model *m, const struct step *s)
+{
+    return s->sampler == &sampler_enumeration && s->family->nloops > 0 &&
+           !s->through && may_change(m, s);
+}
+
 static bool is_parameter(const struct model *m, const struct step *s)
 {
     return (s->sampler == &sampler_slice || tries_values(s) ||
@@ -181,9 +188,37 @@ static void find_nodes_below(struct integrated *k, bool added)
     }
 }
 
+/* Nodes whose priors the labels settle, and of which no more is known than
+ * between which points they lie. */
+static void find_nodes_of_labels(struct integrated *k)
+{
+    for (struct step *s = k->m->steps; s && k->n < MOST_NODES; s = s->next) {
+        if ((s->sampler != &sampler_direct &&
+             s->sampler != &sampler_confined) ||
+            !sampler_draws_exactly(k->m, s))
+            continue;
+        struct factor *g = sampler_factor_between(s);
+        bool moves = false, settles = false;
+        for (const struct part *p = k->step->parts; p; p = p->next) {
+            moves = moves || (g && p->factor == g);
+            settles = settles || (!p->own && p->factor == s->family->factor);
+        }
+        if (g && settles && !moves)
+            k->nodes[k->n++] =
+                (struct node){.drawn = s,
+                              .factor = s->family->factor,
+                              .at = family_lhs(k->c, s->family, 0, NULL)};
+    }
+    k->of_labels = k->n > 0;
+}
+
 /* The nodes that can go. */
 static void find_nodes(struct integrated *k)
 {
+    if (are_labels(k->m, k->step)) {
+        find_nodes_of_labels(k);
+        return;
+    }
     const bool added = reads_added(k->m, k->step);
     if (!added)
         find_nodes_between(k);
@@ -237,8 +272,8 @@ static bool shares_prior(const struct integrated *k, const struct step *s)
  * then move little farther for a density that takes a pass over all data. */
 static bool none_stays(const struct integrated *k)
 {
-    for (const struct step *s = k->m->steps; s && !k->between && !k->beside;
-         s = s->next)
+    for (const struct step *s = k->m->steps;
+         s && !k->between && !k->of_labels && !k->beside; s = s->next)
         if (s != k->step && s->sampler != &sampler_integrated_slice &&
             !is_parameter(k->m, s) && shares_prior(k, s))
             return false;
@@ -440,6 +475,7 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
         struct node *node = &k->nodes[i];
         const struct family *f = node->drawn->family;
         fits = k->between     ? sampler_between_points(c, node)
+               : k->of_labels ? sampler_confined_density(c, node)
                : k->beside    ? sampler_common_density(k, node)
                : f->auxiliary ? sampler_added_density(k, node)
                : f->nslices   ? sampler_vector_density(k, node)
@@ -509,10 +545,10 @@ void sampler_integrate_out(struct compiler *c, struct model *m)
 {
     struct integrated *all = NULL;
     for (struct step *s = m->steps; s; s = s->next) {
-        struct integrated *k =
-            is_parameter(m, s) || is_count(m, s) || reads_added(m, s)
-                ? try_parameter(c, m, s, all)
-                : NULL;
+        struct integrated *k = is_parameter(m, s) || is_count(m, s) ||
+                                       reads_added(m, s) || are_labels(m, s)
+                                   ? try_parameter(c, m, s, all)
+                                   : NULL;
         if (!k)
             continue;
         k->next = all;

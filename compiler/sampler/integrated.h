@@ -40,6 +40,7 @@ struct integrated {
     struct node nodes[MOST_NODES];
     int n;
     bool between;              /* points that the parameter moves: interval.c */
+    bool of_labels;            /* labels settle the nodes' prior: interval.c */
     bool beside;               /* children are in common: common_child.c */
     struct step *closed;       /* the parameter's without added nodes, where it
                                   is of a known family; or NULL */
@@ -100,6 +101,8 @@ bool sampler_without(struct compiler *c, struct model *m, struct step *s,
 struct factor *sampler_factor_between(const struct step *s);
 /* Fills the rest of a node of such a factor. False: it has no closed form. */
 bool sampler_between_points(struct compiler *c, struct node *node);
+/* The same of a node whose prior the parameter settles, and not the points. */
+bool sampler_confined_density(struct compiler *c, struct node *node);
 
 /* ---- gain.c ---- */
 

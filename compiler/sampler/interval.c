@@ -7,8 +7,14 @@
  * Assoc. 88; Cowles (1996), Accelerating Monte Carlo Markov chain convergence
  * for cumulative-link generalized linear models, Stat. Comput. 6, whose step
  * this is, with a slice.
+ *
+ * Likewise labels that settle the nodes' prior, as who is cured, of whom the
+ * time is only known to be after the last visit: given the time a label stays,
+ * and given the label the time. With the time integrated out a label sees the
+ * probability between the points.
  */
 #include "sampler/integrated.h"
+#include <math.h>
 
 /* What bounds the nodes, if each has one instance of it at most. */
 static const struct part *only_child(const struct step *s)
@@ -75,25 +81,116 @@ static bool put_at(struct compiler *c, const struct family *f, symp node,
     return loops == f->nloops;
 }
 
-bool sampler_between_points(struct compiler *c, struct node *node)
+/* A node of f that g confines, *at, and the points between which it lies, in
+ * the loops of g. */
+static bool points_of(struct compiler *c, const struct family *f,
+                      const struct factor *g, symp *at, symp *lower,
+                      symp *upper)
 {
-    const struct family *f = node->drawn->family;
-    const struct factor *g = node->factor;
     const struct clause_item *item;
-    symp low = sym_param(c, "between.low"), high = sym_param(c, "between.high");
-    symp mass = family_log_mass(c, f, low, high);
-    if (!mass || !confined(c, g, f->var, &item, &node->at) ||
-        !put_at(c, f, node->at, &mass))
+    if (!confined(c, g, f->var, &item, at))
         return false;
-    symp lower = family_expression(c, g->family, item->value->args[0]);
-    symp upper = family_expression(c, g->family, item->value->args[1]);
-    if (!lower || !upper)
+    *lower = family_expression(c, g->family, item->value->args[0]);
+    *upper = family_expression(c, g->family, item->value->args[1]);
+    if (!*lower || !*upper)
         return false;
-    mass = sym_replace(c, mass, low, model_substitute_derived(c, lower));
-    mass = sym_replace(c, mass, high, model_substitute_derived(c, upper));
+    *lower = model_substitute_derived(c, *lower);
+    *upper = model_substitute_derived(c, *upper);
+    return true;
+}
+
+static symp low_of(struct compiler *c)
+{
+    return sym_param(c, intern(c, "between.low"));
+}
+
+static symp high_of(struct compiler *c)
+{
+    return sym_param(c, intern(c, "between.high"));
+}
+
+/* Of a factor's log density: the mass, and the rest. */
+static bool put_mass(struct compiler *c, struct node *node, symp mass)
+{
     node->logp = mass;
     /* where there is no mass, no more is taken out than there is */
     symp bounded[] = {mass, sym_num(c, -1e300)};
-    node->full = sym_sub(c, g->logp, sym_call(c, "max", 2, bounded));
-    return !sym_has_var(mass, f->var);
+    node->full = sym_sub(c, node->factor->logp, sym_call(c, "max", 2, bounded));
+    return true;
+}
+
+bool sampler_between_points(struct compiler *c, struct node *node)
+{
+    const struct family *f = node->drawn->family;
+    symp lower, upper, mass = family_log_mass(c, f, low_of(c), high_of(c));
+    if (!mass || !points_of(c, f, node->factor, &node->at, &lower, &upper) ||
+        !put_at(c, f, node->at, &mass))
+        return false;
+    mass = sym_replace(c, mass, low_of(c), lower);
+    mass = sym_replace(c, mass, high_of(c), upper);
+    return put_mass(c, node, mass);
+}
+
+/* *e, in the loops of g, in those of f's nodes, of which g has one at `at`.
+ * False: a loop of g is not told by the node. */
+static bool put_in_loops_of(struct compiler *c, const struct factor *g, symp at,
+                            const struct family *f, symp *e)
+{
+    symp by[MAX_LOOPS];
+    for (int i = 0; i < g->nloops; i++) {
+        by[i] = NULL;
+        for (int d = 0; d < f->var->ndim; d++)
+            if (at->args[d]->kind == SYM_LOOP &&
+                at->args[d]->loop == g->loops[i])
+                by[i] = f->lower[d];
+        if (!by[i])
+            return false;
+    }
+    *e = sym_replace_loops(c, *e, g->loops, g->nloops, by);
+    return true;
+}
+
+static bool is_end(symp e, double end)
+{
+    return e->kind == SYM_NUM && e->number == end;
+}
+
+/* The log mass of f between two points, of which either may be none; NULL: it
+ * has no closed form. */
+static symp mass_where(struct compiler *c, const struct family *f, symp lower,
+                       symp upper)
+{
+    symp both[] = {lower, upper};
+    for (int i = 0; i < 2; i++) {
+        if (both[i]->kind != SYM_SELECT)
+            continue;
+        symp of[2];
+        for (int j = 0; j < 2; j++) {
+            symp arm = both[i]->args[j + 1];
+            of[j] = mass_where(c, f, i ? lower : arm, i ? arm : upper);
+        }
+        return of[0] && of[1] ? sym_select(c, both[i]->args[0], of[0], of[1])
+                              : NULL;
+    }
+    const bool open = is_end(lower, -HUGE_VAL),
+               closed = !is_end(upper, HUGE_VAL);
+    if (open && !closed)
+        return sym_num(c, 0);
+    symp mass = family_log_mass(c, f, open ? NULL : low_of(c),
+                                closed ? high_of(c) : NULL);
+    mass = mass ? sym_replace(c, mass, low_of(c), lower) : NULL;
+    return mass ? sym_replace(c, mass, high_of(c), upper) : NULL;
+}
+
+bool sampler_confined_density(struct compiler *c, struct node *node)
+{
+    const struct family *f = node->drawn->family;
+    const struct factor *g = sampler_factor_between(node->drawn);
+    symp at, lower, upper;
+    if (!points_of(c, f, g, &at, &lower, &upper) ||
+        !put_in_loops_of(c, g, at, f, &lower) ||
+        !put_in_loops_of(c, g, at, f, &upper))
+        return false;
+    symp mass = mass_where(c, f, lower, upper);
+    return mass && put_mass(c, node, mass);
 }

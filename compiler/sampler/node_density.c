@@ -51,7 +51,7 @@ bool sampler_draws_exactly(const struct model *m, const struct step *s)
         g->guard || g->rule || g->family != f ||
         (f->auxiliary && !may_be_taken_out(m, s)))
         return false;
-    return s->law.family != NULL;
+    return s->law.family || s->sampler == &sampler_confined;
 }
 
 bool sampler_can_go(const struct model *m, const struct step *s)
