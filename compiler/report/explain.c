@@ -419,7 +419,7 @@ static const char *why_sampler(struct compiler *c, const struct step *s)
     if (s->beside.block && !s->beside.always)
         return "by itself instead, if rows turn out to have too many of "
                "them for the joint block";
-    if (s->beside.block)
+    if (s->beside.block && s->sampler->trials)
         return "slice beside its block: it reaches the tails, where a "
                "normal fit is poor";
     return s->sampler->why ? s->sampler->why(c, s) : NULL;

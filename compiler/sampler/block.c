@@ -2,43 +2,79 @@
  * in a quadratic log density become one Gaussian block. */
 #include "sampler/block.h"
 
+/* Steps that are to be one block. */
+struct gathering {
+    struct step *group[MOST_IN_BLOCK];
+    int n, own;                /* those before `own` are drawn by it alone */
+    const struct step *beside; /* draws the others, too; or NULL */
+    bool dense;
+};
+
+static bool can_join(struct compiler *c, const struct gathering *g,
+                     const struct step *s)
+{
+    if (g->n == MOST_IN_BLOCK || !normal_scalar(s) ||
+        !sampler_plain_plate(c, s->family))
+        return false;
+    bool global = s->family->nloops == 0 || sampler_coupled(s);
+    bool meets = false;
+    for (int i = 0; i < g->own; i++) {
+        if (g->dense ? !global
+                     : !sampler_same_plate(c, g->group[i]->family, s->family))
+            continue;
+        if (!g->dense && sampler_coupled(s))
+            continue;
+        meets = meets || sampler_share_likelihood(g->group[i], s);
+    }
+    for (int i = 0; i < g->n; i++)
+        meets = meets && (g->dense ? !block_in_own_prior(g->group[i], s)
+                                   : block_meet_everywhere(c, g->group[i], s));
+    return meets;
+}
+
+static bool join(struct compiler *c, struct model *m, struct gathering *g,
+                 struct step *s)
+{
+    if (!can_join(c, g, s))
+        return false;
+    g->group[g->n++] = s;
+    if (block_make(c, m, g->group, g->n, g->dense))
+        return true;
+    g->n--;
+    return false;
+}
+
+/* What a joint block leaves out, as it multiplies a member, waits for the other
+ * members that it meets: these are drawn with it once more. */
+static void join_beside(struct compiler *c, struct model *m,
+                        struct gathering *g)
+{
+    for (const struct step *s = m->steps; s; s = s->next) {
+        const struct joint *joint = joint_of(s);
+        for (int i = 0; joint && i < s->block.n; i++)
+            if ((!g->beside || g->beside == s) &&
+                join(c, m, g, joint->alone[i]))
+                g->beside = s;
+    }
+}
+
 static void merge_from(struct compiler *c, struct model *m, struct step *seed)
 {
-    bool dense = sampler_coupled(seed);
-    struct step *group[MOST_IN_BLOCK] = {seed};
-    int n = 1;
-    for (struct step *s = m->steps; s && n < MOST_IN_BLOCK; s = s->next) {
-        if (s == seed || !normal_scalar(s) ||
-            s->beside.block != seed->beside.block ||
-            !sampler_plain_plate(c, s->family))
-            continue;
-        bool global = s->family->nloops == 0 || sampler_coupled(s);
-        bool meets = false;
-        for (int i = 0; i < n; i++) {
-            if (dense ? !global
-                      : !sampler_same_plate(c, group[i]->family, s->family))
-                continue;
-            if (!dense && sampler_coupled(s))
-                continue;
-            meets = meets || sampler_share_likelihood(group[i], s);
-        }
-        for (int i = 0; i < n; i++)
-            meets = meets && (dense ? !block_in_own_prior(group[i], s)
-                                    : block_meet_everywhere(c, group[i], s));
-        if (!meets)
-            continue;
-        group[n++] = s;
-        struct step *block = block_make(c, m, group, n, dense);
-        if (!block)
-            n--;
-    }
-    if (n == 1 && !dense)
+    struct gathering g = {
+        .group = {seed}, .n = 1, .own = 1, .dense = sampler_coupled(seed)};
+    for (struct step *s = m->steps; s; s = s->next)
+        if (s != seed && s->beside.block == seed->beside.block &&
+            join(c, m, &g, s))
+            g.own = g.n;
+    if (!seed->beside.block)
+        join_beside(c, m, &g);
+    if (g.n == 1 && !g.dense)
         return;
-    struct step *block = block_make(c, m, group, n, dense);
+    struct step *block = block_make(c, m, g.group, g.n, g.dense);
     if (!block)
         return;
-    block->beside = seed->beside;
-    sampler_replace_steps(group, n, block);
+    block->beside = g.beside ? (struct beside){g.beside, true} : seed->beside;
+    sampler_replace_steps(g.group, g.n, block);
 }
 
 /* A leaf that is observed in part: its other cells given these. */

@@ -400,6 +400,10 @@ static void form_from(struct compiler *c, struct model *m, struct step *seed,
     for (int i = 0; i < nkept; i++)
         kept[i]->beside = (struct beside){members[0], true};
     napart = drop_kept(apart, napart, kept, nkept);
+    for (int i = 0; i < n; i++) {
+        joint_of(block)->alone[i] = NEW(c, struct step);
+        *joint_of(block)->alone[i] = *members[i];
+    }
     sampler_replace_steps(members, n, block);
     insert_behind(members[0], kept, nkept);
     insert_behind(members[0], apart, napart);

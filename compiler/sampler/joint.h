@@ -108,6 +108,7 @@ struct rescaling {
 /* A joint block's own part of its step. */
 struct joint {
     struct joint_term *terms;
+    struct step *alone[MAX_MEMBERS]; /* its members' steps without it */
     struct rescaling *rescalings;
     bool curved; /* some term is */
 };

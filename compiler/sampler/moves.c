@@ -12,10 +12,15 @@ bool sampler_step_draws(const struct step *s, const struct family *f)
 
 struct step *sampler_step_of(const struct model *m, const struct family *f)
 {
-    for (struct step *s = m->steps; s; s = s->next)
-        if (sampler_step_draws(s, f))
+    struct step *beside = NULL;
+    for (struct step *s = m->steps; s; s = s->next) {
+        if (!sampler_step_draws(s, f))
+            continue;
+        if (!s->beside.block)
             return s;
-    return NULL;
+        beside = beside ? beside : s;
+    }
+    return beside;
 }
 
 bool sampler_is_free(const struct model *m, const struct family *f)
