@@ -19,17 +19,9 @@ static void open_node(struct emitter *e, const struct carried *k)
         emit_decode(e, k->node, "element");
 }
 
-/* The element's loop in the names of the part, where these are others. */
-static void bind(struct emitter *e, const struct part *p)
-{
-    for (int i = 0; i < p->nloops; i++)
-        if (p->solved[i] && p->solved[i]->loop != p->loops[i])
-            emit_loop_as(e, p->loops[i], emit_int(e, p->solved[i]));
-}
-
 static int open_rows(struct emitter *e, const struct part *p)
 {
-    bind(e, p);
+    sampler_bind_loops(e, p);
     return emit_open_part(e, p, true);
 }
 
@@ -66,7 +58,7 @@ static void emit_quadratic(struct emitter *e, const struct reader *r)
 {
     const int depth = e->nloops;
     const bool single = is_single(r->part);
-    bind(e, r->part);
+    sampler_bind_loops(e, r->part);
     const int braces = emit_open_part(e, r->part, !single);
     if (single)
         emit_line(e, "if (team->lane == 0) {");
@@ -99,16 +91,6 @@ static void emit_line_of(struct compiler *c, struct text *out,
                   "sums[3]};");
     emit_line(&e, "return k;");
     text_append(out, "}\n");
-}
-
-static void emit_rows_of(struct emitter *e, const struct part *p)
-{
-    const int depth = e->nloops;
-    bind(e, p);
-    e->team = true;
-    emit_in_place(e, p);
-    e->team = false;
-    e->nloops = depth;
 }
 
 /* carried_: the log density of t. */
@@ -148,7 +130,7 @@ static void emit_density_at(struct compiler *c, struct text *out,
                   sampler_carried_ratio(k));
     for (const struct reader *r = k->readers; r; r = r->next)
         if (!r->linear)
-            emit_rows_of(&e, r->part);
+            sampler_emit_rows_of(&e, r->part);
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n\n");
 }

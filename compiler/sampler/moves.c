@@ -98,3 +98,20 @@ void sampler_insert_move(struct model *m, struct step *move,
     move->next = last->next;
     last->next = move;
 }
+
+void sampler_bind_loops(struct emitter *e, const struct part *p)
+{
+    for (int i = 0; i < p->nloops; i++)
+        if (p->solved[i] && p->solved[i]->loop != p->loops[i])
+            emit_loop_as(e, p->loops[i], emit_int(e, p->solved[i]));
+}
+
+void sampler_emit_rows_of(struct emitter *e, const struct part *p)
+{
+    const int depth = e->nloops;
+    sampler_bind_loops(e, p);
+    e->team = true;
+    emit_in_place(e, p);
+    e->team = false;
+    e->nloops = depth;
+}

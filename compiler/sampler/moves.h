@@ -25,6 +25,10 @@ bool sampler_is_kept(const struct family *f);
  * g, with the node's `value`, ends. */
 void sampler_emit_ends(struct emitter *e, const struct factor *g, symp node,
                        symp value);
+/* The element's loops in the names of the part, where these are others; and
+ * total += the log densities of its instances, by all lanes. */
+void sampler_bind_loops(struct emitter *e, const struct part *p);
+void sampler_emit_rows_of(struct emitter *e, const struct part *p);
 /* line.c: logp, in which a node has the value `value`, along a line t_ on which
  * that is multiplied by exp(ratio * t_) and `by` (or NULL) changes, up to a
  * constant; ratio 0: it is not multiplied. `prior`: the node's own. */
