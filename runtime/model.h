@@ -540,6 +540,7 @@ struct gbm_step {
      * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);
     bool beside; /* neighbouring elements have their sums over the same terms */
+    bool weighted; /* the same, which blocks may share out (weighted.h) */
     /* Not NULL: elements can be updated as rows (stdlib/kernels/rows.h). Writes
      * how many numbers a row has, a trial needs room for, a value has; how many
      * values there are; and then the lengths of loops. The device's text may

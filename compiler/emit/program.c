@@ -157,7 +157,8 @@ static void emit_step_kernels(struct text *out, struct compiler *c,
     }
     for (const struct family *f = m->families; f; f = f->next)
         if (is_derived(f) && emit_tally_beside(f))
-            text_printf(out, "GBM_KERNEL_TALLY(%s, %s)\n",
+            text_printf(out, "GBM_KERNEL_%s(%s, %s)\n",
+                        emit_tally_weighted(f) ? "WEIGHTED" : "TALLY",
                         sweep_derive_name(c, f), family_id(c, f));
         else if (is_derived(f))
             text_printf(out, "GBM_KERNEL_DERIVE(%s)\n",

@@ -292,8 +292,9 @@ static void emit_run(struct text *out, struct compiler *c, const struct step *s)
     const struct sampler *k = s->sampler;
     const char *id = step_id(c, s);
     if (by_rows(s))
-        text_printf(out, "GBM_HOST_RUN_ROWS(%d, %s, %s, %d)\n", s->turn.part,
-                    s->name, id, s->number);
+        text_printf(out, "GBM_HOST_RUN_%s(%d, %s, %s, %d)\n",
+                    k->trials ? "ROWS" : "WEIGHED", s->turn.part, s->name, id,
+                    s->number);
     else if (k->asks && k->asks(c, s) && k->split && k->split(s))
         text_printf(out, "GBM_HOST_RUN_BETWEEN_SPLIT(%d, %s, %s, %d, %d)\n",
                     s->turn.part, s->name, id, s->number, k->blocks);
@@ -506,7 +507,9 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
         if (!s->sampler && s->family && emit_tally_beside(s->family))
-            text_append(out, ", .beside = true");
+            text_printf(out, ", .beside = true%s",
+                        emit_tally_weighted(s->family) ? ", .weighted = true"
+                                                       : "");
         emit_work_row(out, s);
         text_printf(out, ",\n     .waits = waits_%d},\n", s->number);
     }

@@ -222,6 +222,21 @@ static void emit_count(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* Where a cell's sum goes. */
+static void emit_put(struct compiler *c, struct text *out,
+                     const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    emit_open_element_function(
+        &e, f,
+        intern_format(c,
+                      "GBM_FN void put_%s(const struct state *s, long long "
+                      "element, gbm_total sum)",
+                      family_id(c, f)));
+    emit_line(&e, "%s = (real)sum;", cell_of(&e, f));
+    text_append(out, "}\n");
+}
+
 /* The rows of the group alone: the calling lane's share of the sum, and where
  * the sum goes. */
 static void emit_by_index(struct compiler *c, struct text *out,
@@ -253,15 +268,7 @@ static void emit_by_index(struct compiler *c, struct text *out,
     e.nloops = depth;
     emit_line(&e, "return sum;");
     text_append(out, "}\n");
-    struct emitter put = emitter_new(c, out);
-    emit_open_element_function(
-        &put, k->family,
-        intern_format(c,
-                      "GBM_FN void put_%s(const struct state *s, long long "
-                      "element, gbm_total sum)",
-                      id));
-    emit_line(&put, "%s = (real)sum;", cell_of(&put, k->family));
-    text_append(out, "}\n");
+    emit_put(c, out, k->family);
     text_printf(out,
                 "GBM_FN void derive_%s(const struct state *s, const struct "
                 "gbm_team *team, long long element)\n{\n"
@@ -305,6 +312,10 @@ static void emit_cell_of_table(struct compiler *c, struct text *out,
     emit_by_rows(c, out, k->family);
     if (indexed)
         text_append(out, "#endif\n");
+    if (emit_tally_weighted(k->family)) {
+        emit_weighted_table(c, out, k);
+        emit_put(c, out, k->family);
+    }
 }
 
 static const struct tallied *tallied_by(const struct family *f)
@@ -320,6 +331,8 @@ bool emit_tally_beside(const struct family *f)
 {
     if (!f->tally)
         return false;
+    if (emit_tally_weighted(f))
+        return true;
     const struct tallied *k = tallied_by(f);
     return has_index(k) && k->term->kind != SYM_NUM && f->nloops > 1 &&
            f->loops[f->nloops - 1] != k->group->loop;

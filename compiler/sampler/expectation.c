@@ -18,36 +18,79 @@ static bool moves(const struct step *s, const struct var *v)
     return v == s->family->var->weights || v == s->family->var->total;
 }
 
-static void draw(struct emitter *e, const struct step *s)
+/* Its own part, made by emit. */
+struct expectation {
+    bool by_rows;
+};
+
+/* An element's first weight. */
+static symp first_weight(struct compiler *c, const struct step *s)
 {
-    struct compiler *c = e->c;
     const struct family *f = s->family;
     symp at[MAX_DIMS + 1];
     for (int d = 0; d < f->var->ndim; d++)
         at[d] = f->lower[d];
     at[f->var->ndim] = sym_num(c, 1);
-    const char *first =
-        emit_expr(e, sym_ref(c, f->var->weights, f->var->ndim + 1, at));
-    const char *total =
-        emit_expr(e, sym_ref(c, f->var->total, f->var->ndim, at));
+    return sym_ref(c, f->var->weights, f->var->ndim + 1, at);
+}
+
+static symp total_of(struct compiler *c, const struct step *s)
+{
+    const struct family *f = s->family;
+    return sym_ref(c, f->var->total, f->var->ndim, f->lower);
+}
+
+static void draw(struct emitter *e, const struct step *s)
+{
+    struct compiler *c = e->c;
+    const char *first = emit_expr(e, first_weight(c, s));
+    const char *total = emit_expr(e, total_of(c, s));
     emit_line(e,
               "const real value = gbm_expect((int)k_.lower, (int)k_.upper, "
               "density_%s, &k_, &%s, &%s);",
-              family_id(c, f), first, total);
+              family_id(c, s->family), first, total);
     emit_store(e, s, "value");
+}
+
+static void emit_weights(struct compiler *c, struct text *out,
+                         const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    emit_open_element_function(
+        &e, s->family,
+        intern_format(c,
+                      "GBM_FN real *weights_%s(const struct state *s, long "
+                      "long element, real **total)",
+                      family_id(c, s->family)));
+    emit_line(&e, "*total = &%s;", emit_expr(&e, total_of(c, s)));
+    emit_line(&e, "return &%s;", emit_expr(&e, first_weight(c, s)));
+    text_append(out, "}\n");
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar(c, out, s,
                 " * The probabilities of its values given the rest.\n");
+    struct expectation *own = s->own = NEW(c, struct expectation);
+    own->by_rows = sampler_emit_rows(c, out, s);
+    if (own->by_rows)
+        emit_weights(c, out, s);
+}
+
+static bool by_rows(const struct step *s)
+{
+    const struct expectation *own = s->own;
+    return own->by_rows;
 }
 
 static void emit_kernels(struct compiler *c, struct text *out,
                          const struct step *s)
 {
-    (void)c;
-    text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
+    if (by_rows(s))
+        text_printf(out, "GBM_KERNEL_WEIGHED(%s, %s, %d)\n", s->name,
+                    family_id(c, s->family), s->number);
+    else
+        text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
 }
 
 static const char *explain(struct compiler *c, const struct step *s)
@@ -69,6 +112,7 @@ const struct sampler sampler_expectation = {
     .unit = sampler_each_unless_tied,
     .emit = emit,
     .draw = draw,
+    .by_rows = by_rows,
     .emit_kernels = emit_kernels,
     .scalar = true,
     .repairs = true,

@@ -35,17 +35,28 @@ static enum gbm_status run_map(struct cuda *c, int step)
     return GBM_OK;
 }
 
+/* least: as many elements' threads are launched at least. */
 static enum gbm_status run_derive(struct cuda *c, const struct cuda_kernel *k,
-                                  long long count, int sequential)
+                                  long long count, int sequential,
+                                  int64_t least)
 {
     int chains = c->in->nchains;
     CUdeviceptr elements = 0;
     long long first = 0;
+    const int64_t items = (sequential ? 1 : count) * chains;
     void *args[] = {c->state, &elements, &first, &count, &chains, &sequential};
 
     if (count == 0)
         return GBM_OK;
-    return cuda_launch(c, k, (sequential ? 1 : count) * chains, args);
+    return cuda_launch(c, k, items < least ? least : items, args);
+}
+
+/* Blocks of a table that weights fill share out rows where cells are few. */
+static int64_t least_items(const struct cuda *c, int step)
+{
+    return c->steps[step].beside && c->in->model->steps[step].weighted
+               ? 2ll * c->multiprocessors * 32
+               : 0;
 }
 
 static enum gbm_status run_step(struct cuda *c, int step)
@@ -62,7 +73,7 @@ static enum gbm_status run_step(struct cuda *c, int step)
         return cuda_index_run(c, s, c->steps[step].index);
     case GBM_STEP_DERIVE:
         return run_derive(c, &c->steps[step].kernel, plan->count,
-                          plan->sequential);
+                          plan->sequential, least_items(c, step));
     }
     return GBM_OK;
 }
@@ -161,7 +172,7 @@ static enum gbm_status keep(struct cuda *c, bool kept)
     for (int k = 0; late && k < in->nkept_families; k++) {
         const int family = in->kept_families[k];
         TRY(run_derive(c, &c->kept[k], in->elements[family],
-                       in->model->families[family].recursive));
+                       in->model->families[family].recursive, 0));
     }
     if (kept && c->with_lp)
         TRY(sum_densities(c));

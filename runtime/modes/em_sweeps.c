@@ -173,7 +173,10 @@ static enum gbm_status iterate(struct sweeps *k, const struct check *first)
         }
         if (i == 0 && compare(k, first) != GBM_OK)
             return m->rt->status;
+        if (i == 0)
+            rt_clock_note("the first iteration of EM");
     }
+    rt_clock_note("%u iterations", k->number);
     return GBM_OK;
 }
 

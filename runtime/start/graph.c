@@ -20,6 +20,7 @@ struct builder {
     const bool *read;      /* [nvariables]; NULL: all */
     struct rt_cells buffer;
     int64_t node, edges;
+    int last; /* parent of the node, if some are left out; -1: none yet */
     bool filling;
 };
 
@@ -35,8 +36,10 @@ int rt_graph_family(const struct rt_graph *g, int64_t node)
 
 static void add_edge(struct builder *b, int parent)
 {
-    if (parent < 0)
+    /* what is read of few arrays may be one cell, once for each of a matrix */
+    if (parent < 0 || (b->read && parent == b->last))
         return;
+    b->last = parent;
     if (b->filling)
         b->g->parent[b->edges] = parent;
     b->edges++;
@@ -107,6 +110,7 @@ static void walk(struct builder *b, const void *state)
         for (int64_t i = g->base[f]; i < g->base[f + 1]; i++) {
             if (b->filling)
                 g->first[i] = b->edges;
+            b->last = -1;
             g->in->model->families[f].parents(state, i - g->base[f], visit, b);
         }
     if (b->filling)

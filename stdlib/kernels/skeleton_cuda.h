@@ -185,6 +185,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 #include "rows_cuda.h"
 #include "rows_forms.h"
+#include "rows_weighed.h"
+#include "weighted.h"
 
 #define GBM_UPDATE_LOOP(function, number)                                      \
     const long long per_chain = sequential ? 1 : count;                        \
@@ -275,9 +277,8 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
         GBM_UPDATE_LOOP(function, number)                                      \
     }
 
-/* The update of elements by trying all values, as rows (rows_cuda.h), where the
- * runtime tells the sizes. */
-#define GBM_KERNEL_TRIALS(function, id, step)                                  \
+/* What rows (rows_cuda.h) are of the functions that sampler/rows.c writes. */
+#define GBM_TRIALS_OF(function, id, step)                                      \
     struct function##_trials {                                                 \
         using layout = struct rows_##id;                                       \
         static constexpr unsigned number = step;                               \
@@ -312,13 +313,22 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
             const struct gbm_team alone = {0, 1};                              \
             function(s, rng, &alone, element, adapting);                       \
         }                                                                      \
-    };                                                                         \
+    };
+
+/* What its values tell, for a step that is done by rows. */
+#define GBM_KERNEL_VALUES(function)                                            \
     GBM_KERNEL_HEAD(function##_values)                                         \
     (const struct state base, int chains, gbm_total *table)                    \
     {                                                                          \
         GBM_WORKER(function##_values)                                          \
         gbm_row_table<function##_trials>(base, w, chains, table);              \
-    }                                                                          \
+    }
+
+/* The update of elements by trying all values, as rows, where the runtime tells
+ * the sizes. */
+#define GBM_KERNEL_TRIALS(function, id, step)                                  \
+    GBM_TRIALS_OF(function, id, step)                                          \
+    GBM_KERNEL_VALUES(function)                                                \
     GBM_KERNEL_HEAD(function)                                                  \
     (const struct state base, const struct gbm_sweep *sweep,                   \
      const int *elements, long long first, long long count, int chains,        \
@@ -332,6 +342,32 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
         } else if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {     \
             gbm_rows_by_thread<function##_trials>(base, now, elements, first,  \
                                                   count, chains, table);       \
+        } else {                                                               \
+            GBM_UPDATE_LOOP(function, step)                                    \
+        }                                                                      \
+    }
+
+/* The same of a node in expectation (rows_weighed.h). */
+#define GBM_KERNEL_WEIGHED(function, id, step)                                 \
+    GBM_TRIALS_OF(function, id, step)                                          \
+    struct function##_weighed : function##_trials {                            \
+        GBM_FN real *weights(const struct state *s, long long element,         \
+                             real **total)                                     \
+        {                                                                      \
+            return weights_##id(s, element, total);                            \
+        }                                                                      \
+    };                                                                         \
+    GBM_KERNEL_VALUES(function)                                                \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, const struct gbm_sweep *sweep,                   \
+     const int *elements, long long first, long long count, int chains,        \
+     int sequential, const gbm_total *table)                                   \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        const struct gbm_sweep now = *sweep;                                   \
+        if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {            \
+            gbm_rows_weighed<function##_weighed>(base, elements, first, count, \
+                                                 chains, table);               \
         } else {                                                               \
             GBM_UPDATE_LOOP(function, step)                                    \
         }                                                                      \
@@ -412,6 +448,45 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
                 put_##id(&s, element, sum);                                    \
             }                                                                  \
             __syncthreads();                                                   \
+        }                                                                      \
+    }
+#endif
+
+/* The same of the table `id` where rows are weighted (weighted.h). */
+#ifdef GBM_CHAINS
+#define GBM_KERNEL_WEIGHTED(function, id) GBM_KERNEL_DERIVE(function)
+#else
+#define GBM_KERNEL_WEIGHTED(function, id)                                      \
+    struct function##_table {                                                  \
+        GBM_FN int groups(const struct state *s) { return groups_##id(s); }    \
+        GBM_FN int last(const struct state *s) { return last_##id(s); }        \
+        GBM_FN int rows(const struct state *s) { return rows_##id(s); }        \
+        GBM_FN real weight(const struct state *s, int group, int row)          \
+        {                                                                      \
+            return weight_##id(s, group, row);                                 \
+        }                                                                      \
+        GBM_FN gbm_total term(const struct state *s, int group,                \
+                              long long outer, int last, int row)              \
+        {                                                                      \
+            return term_##id(s, group, outer, last, row);                      \
+        }                                                                      \
+        GBM_FN void put(const struct state *s, long long element,              \
+                        gbm_total sum)                                         \
+        {                                                                      \
+            put_##id(s, element, sum);                                         \
+        }                                                                      \
+    };                                                                         \
+    GBM_HEAD(function, GBM_SIZE(function, 0, 0) > 0                            \
+                           ? 32 * GBM_BESIDE_LANES                             \
+                           : GBM_BLOCK(GBM_LANES(GBM_LANES_##function)))       \
+    (const struct state base, const int *elements, long long first,            \
+     long long count, int chains, int sequential)                              \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        if constexpr (GBM_SIZE(function, 0, 0) > 0) {                          \
+            gbm_weighted_table<function##_table>(base, count, chains);         \
+        } else {                                                               \
+            GBM_DERIVE_LOOP(function)                                          \
         }                                                                      \
     }
 #endif

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Sweeps of --method em on a device with memory of its own are the host's, step
-# by step and in one kernel. On stand-ins for CUDA's libraries (tests/gpu/fake).
+# by step and in one kernel, with a node's elements one by one and as rows. On stand-ins for CUDA's libraries (tests/gpu/fake).
 source "$GBM_ROOT/tests/cli/lib"
 fake_device
 cat >m.gbm <<'E'
@@ -42,10 +42,8 @@ find_mode() { # NAME OPTION...
         --summary "$name.json" "$@"
 }
 find_mode host --device cpu
-for lanes in 0 4; do
-    export GBM_CUDA_CHAINS=$lanes
-    find_mode "lanes$lanes" --device cuda
-    python3 - "lanes$lanes.json" <<'E' || fail "host and device climb otherwise"
+agrees_with_host() { # NAME
+    python3 - "$1.json" <<'E' || fail "$1: host and device climb otherwise"
 import json, sys
 a, b = (json.load(open(f)) for f in ("host.json", sys.argv[1]))
 assert a["sweeps"] == a["iterations"] > 5, (a["sweeps"], a["iterations"])
@@ -53,4 +51,19 @@ assert abs(b["sweeps"] - a["sweeps"]) <= 1, (a["sweeps"], b["sweeps"])
 for i, (x, y) in enumerate(zip(a["trace"], b["trace"])):
     assert abs(x - y) < 1e-9 * abs(x), (i, x, y)
 E
+}
+for lanes in 0 4; do
+    GBM_CUDA_CHAINS=$lanes find_mode "lanes$lanes" --device cuda
+    agrees_with_host "lanes$lanes"
+done
+# weights of many rows at once, of so many a thread
+for rows in 1 2; do
+    GBM_CUDA_CHAINS=0 GBM_CUDA_ROWS=$rows find_mode "rows$rows" --device cuda
+    agrees_with_host "rows$rows"
+done
+# weighted sums of neighbouring cells at once
+for beside in 0 1; do
+    GBM_CUDA_CHAINS=0 GBM_CUDA_BESIDE=$beside find_mode "beside$beside" \
+        --device cuda
+    agrees_with_host "beside$beside"
 done

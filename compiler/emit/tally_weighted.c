@@ -1,0 +1,102 @@
+/* tally_weighted.c: the device's part of a table that weights fill, where its
+ * rows are one loop and its cells a rectangle (stdlib/kernels/weighted.h has
+ * the loops): how many groups, cells and rows there are; what a row weighs in a
+ * group, and what it adds to a cell there, weighted by that. */
+#include "emit/emit.h"
+
+bool emit_tally_weighted(const struct family *f)
+{
+    const struct tally *t = f->tally;
+    const struct tallied *k = t ? t->sums : NULL;
+    while (k && k->family != f)
+        k = k->next;
+    return t && t->rows.weights && t->rows.n == 1 && !k->given[0] &&
+           f->nloops > 0 && k->group->kind == SYM_LOOP &&
+           k->group->loop == f->loops[0] && sym_is(f->loops[0]->lower, 1) &&
+           family_rectangular(f);
+}
+
+static symp length_of(struct compiler *c, const struct loop *l)
+{
+    return sym_length(c, l->lower, l->upper);
+}
+
+static void emit_number(struct compiler *c, struct text *out, const char *what,
+                        const char *id, symp number)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out, "GBM_FN int %s_%s(const struct state *s)\n{\n", what, id);
+    emit_line(&e, "return %s;", emit_int(&e, number));
+    text_append(out, "}\n");
+}
+
+/* Gives loop l the value that is `place` beyond its lowest. */
+static void enter(struct emitter *e, const struct loop *l, const char *place)
+{
+    const char *lower = emit_int(e, l->lower);
+    emit_line(e, "const int %s = %s + %s;", emit_loop_name(e, l), lower, place);
+}
+
+/* The loops between the group's and the last, by the number of a cell of them.
+ */
+static void enter_outer(struct emitter *e, const struct family *f)
+{
+    for (int i = f->nloops - 2; i > 0; i--) {
+        const char *n = emit_int(e, length_of(e->c, f->loops[i]));
+        const char *place = emit_name(e, "place");
+        emit_line(e, "const int %s = (int)gbm_rest(outer, %s);", place, n);
+        enter(e, f->loops[i], place);
+        if (i > 1)
+            emit_line(e, "outer = gbm_quotient(outer, %s);", n);
+    }
+}
+
+static void emit_weight(struct compiler *c, struct text *out,
+                        const struct family *f, const char *id)
+{
+    const struct keyed_rows *r = &f->tally->rows;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN real weight_%s(const struct state *s, int group, int "
+                "row)\n{\n",
+                id);
+    enter(&e, f->loops[0], "group");
+    enter(&e, r->loops[0], "row");
+    symp at = sym_replace(c, r->key, r->key->args[r->key->nargs - 1],
+                          sym_loop(c, f->loops[0]));
+    emit_line(&e, "return %s;", emit_expr(&e, at));
+    text_append(out, "}\n");
+}
+
+static void emit_term(struct compiler *c, struct text *out,
+                      const struct tallied *k, const char *id)
+{
+    const struct family *f = k->family;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total term_%s(const struct state *s, int group, "
+                "long long outer,\n    int last, int row)\n{\n",
+                id);
+    enter(&e, f->loops[0], "group");
+    enter_outer(&e, f);
+    if (f->nloops > 1)
+        enter(&e, f->loops[f->nloops - 1], "last");
+    enter(&e, f->tally->rows.loops[0], "row");
+    emit_line(&e, "return %s;", emit_expr(&e, k->term));
+    text_append(out, "}\n");
+}
+
+void emit_weighted_table(struct compiler *c, struct text *out,
+                         const struct tallied *k)
+{
+    const struct family *f = k->family;
+    const struct keyed_rows *r = &f->tally->rows;
+    const char *id = family_id(c, f);
+    emit_number(c, out, "groups", id, length_of(c, f->loops[0]));
+    emit_number(c, out, "last", id,
+                f->nloops > 1 ? length_of(c, f->loops[f->nloops - 1])
+                              : sym_num(c, 1));
+    emit_number(c, out, "rows", id, sym_length(c, r->lower[0], r->upper[0]));
+    emit_weight(c, out, f, id);
+    emit_term(c, out, k, id);
+}
