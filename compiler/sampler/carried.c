@@ -158,7 +158,7 @@ static bool fits(struct carried *k)
     symp node = k->seen;
     symp slope = sym_derivative(c, k->prior, cell);
     symp second = slope ? sym_derivative(c, slope, cell) : NULL;
-    if (!slope || sym_any(k->prior, is_sum, NULL))
+    if (!slope)
         return false;
     if (!second || sym_is(second, 0) || sym_has_var(second, f->var))
         return is_scaled(k, node, cell) && sampler_find_carried_readers(k);
@@ -171,6 +171,8 @@ static bool fits(struct carried *k)
             sym_has(deviation, node))
             return false;
     } else {
+        if (sym_any(k->prior, is_sum, NULL))
+            return false;
         symp mean = sym_derivative(c, deviation, node);
         k->along = mean ? sym_neg(c, mean) : NULL;
         if (!mean || sym_is(mean, 0) || sym_has(mean, node) ||
@@ -180,11 +182,14 @@ static bool fits(struct carried *k)
     return sampler_find_carried_readers(k);
 }
 
-/* Whether some step moves or draws both already. */
+/* Whether some step moves or draws both already; not one that holds the sums of
+ * the plate with other nodes and draws the node given these. */
 static bool is_moved(const struct carried *k)
 {
     for (const struct step *s = k->m->steps; s; s = s->next) {
         bool plate = false, node = false;
+        if (s->sampler == &sampler_translation)
+            continue;
         for (int i = 0; i < s->block.n; i++) {
             plate = plate || s->block.members[i].family == k->plate;
             node = node || s->block.members[i].family == k->node;
