@@ -473,6 +473,55 @@ void sampler_emit_group_room(struct compiler *c, struct text *out,
     emit_count_function(c, out, s, "room_", intern_format(c, "%d * k", arrays));
 }
 
+/* What is tuned, behind a move. */
+static void emit_tuning(struct emitter *e, const struct group_move *move,
+                        const char *step)
+{
+    if (!move->always) {
+        emit_line(e, "if (adapting) {");
+        e->indent++;
+    }
+    emit_line(e, "const real size = %s;", move->size);
+    if (move->learn)
+        emit_filled(e, move->learn, step, "");
+    emit_line(e, "gbm_team_sync(team);");
+    emit_line(e, "if (team->lane == 0)");
+    emit_line(e, "    tuning[0] = size;");
+    emit_line(e, "gbm_team_sync(team);");
+    if (!move->always)
+        emit_close(e, 1);
+}
+
+static void emit_moves(struct emitter *e, const struct step *s,
+                       const struct group_move *move, const char *step)
+{
+    emit_line(e, "%sreal here = density_%s(s, team, element);",
+              move->moves ? "" : "const ", s->name);
+    if (move->moves) {
+        emit_line(e, "for (int move = 0; move < %s; move++) {", move->moves);
+        e->indent++;
+    }
+    emit_filled(e, move->propose, step, "");
+    emit_line(e, "write_%s(s, team, y);", s->name);
+    emit_line(e, "const real there = density_%s(s, team, element);", s->name);
+    emit_line(e, "real probability;");
+    emit_line(e, "const bool moves = gbm_metropolis(rng, here, there + "
+                 "jacobian, &probability);");
+    emit_line(e, "if (!moves)");
+    emit_line(e, "    write_%s(s, team, x);", s->name);
+    if (move->moved) {
+        emit_line(e, "else");
+        emit_line(e, "    %s", move->moved);
+    }
+    emit_tuning(e, move, step);
+    if (!move->moves)
+        return;
+    emit_line(e, "here = moves ? there : here;");
+    emit_line(e, "GBM_TEAM_FOR(i, 0, moves ? d : 0, team)");
+    emit_line(e, "    x[i] = y[i];");
+    emit_close(e, 1);
+}
+
 void sampler_emit_group_step(struct compiler *c, struct text *out,
                              struct step *s, const struct group_move *move)
 {
@@ -498,33 +547,9 @@ void sampler_emit_group_step(struct compiler *c, struct text *out,
     sampler_emit_group_arrays(&e, s, arrays);
     emit_line(&e, "read_%s(s, team, x);", n);
     emit_line(&e, "ends_%s(s, team, lower, upper);", n);
-    const char *step =
-        s->asked.width > 0 ? emit_expr(&e, sym_num(c, s->asked.width)) : "1";
-    emit_filled(&e, move->propose, step, "");
-    emit_line(&e, "const real here = density_%s(s, team, element);", n);
-    emit_line(&e, "write_%s(s, team, y);", n);
-    emit_line(&e, "const real there = density_%s(s, team, element) + jacobian;",
-              n);
-    emit_line(&e, "real probability;");
-    emit_line(&e, "const bool moves = gbm_metropolis(rng, here, there, "
-                  "&probability);");
-    emit_line(&e, "if (!moves)");
-    emit_line(&e, "    write_%s(s, team, x);", n);
-    if (move->moved) {
-        emit_line(&e, "else");
-        emit_line(&e, "    %s", move->moved);
-    }
-    if (!move->always) {
-        emit_line(&e, "if (!adapting)");
-        emit_line(&e, "    return;");
-    }
-    emit_line(&e, "const real size = %s;", move->size);
-    if (move->learn)
-        emit_filled(&e, move->learn, step, "");
-    emit_line(&e, "gbm_team_sync(team);");
-    emit_line(&e, "if (team->lane == 0)");
-    emit_line(&e, "    tuning[0] = size;");
-    emit_line(&e, "gbm_team_sync(team);");
+    emit_moves(&e, s, move,
+               s->asked.width > 0 ? emit_expr(&e, sym_num(c, s->asked.width))
+                                  : "1");
     text_append(out, "}\n\n");
     sampler_emit_group_access(out, s, "density", false);
 }

@@ -101,7 +101,8 @@ void sampler_emit_tuning_cells(struct compiler *c, struct text *out,
 /* What a Metropolis step of a group is made of. All know `tuning`; $ is the
  * step that the model asks for, or 1. */
 struct group_move {
-    const char *what; /* is said above it */
+    const char *what;  /* is said above it */
+    const char *moves; /* how many a sweep makes; NULL: one */
     /* a statement: y [d] from x [d], between lower and upper, with z [d] for
      * scratch; sets `jacobian` */
     const char *propose;

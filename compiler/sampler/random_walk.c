@@ -39,6 +39,6 @@ const struct sampler sampler_random_walk = {
     .emit = emit,
     .draw = draw,
     .scalar = true,
-    .blocks = 1,
+    .blocks = 2, /* GBM_WALK_MOVES */
     .tunes = sampler_tunes_width,
 };

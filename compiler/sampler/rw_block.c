@@ -14,6 +14,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     const struct group_move move = {
         .what = "Random-walk Metropolis, jointly",
+        .moves = "gbm_block_moves(d)",
         .propose = "const real jacobian = gbm_block_propose(rng, team, d, $ * "
                    "tuning[0], lower, upper, x, y);",
         .size = "gbm_block_step(d, tuning[0], here, probability, adapting)"};

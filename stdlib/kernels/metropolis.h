@@ -111,7 +111,11 @@ GBM_FN real gbm_best_acceptance(int d)
 
 /* ---- one node ---- */
 
-/* One update of x0 by a normal step. *scale: its standard deviation, on the
+/* What a node's density takes before the first value costs as much as some, and
+ * the density of where a move begins is known from the one before. */
+enum { GBM_WALK_MOVES = 2 };
+
+/* An update of x0 by normal steps. *scale: their standard deviation, on the
  * scale without ends; tuned to an acceptance of 0.44 (Gelman, Roberts and Gilks
  * 1996; Roberts and Rosenthal 2001, Optimal scaling), though not by moves from
  * where the density is 0: they tell nothing of it. */
@@ -120,44 +124,61 @@ GBM_INLINE real gbm_walk(struct gbm_rng *rng, real x0, real *scale,
                          real (*density)(const void *context, real x),
                          const void *context)
 {
-    real jacobian0 = gbm_line_jacobian(x0, lower, upper);
-    if (!(jacobian0 > -GBM_INF)) { /* an end itself: as if there were none */
+    real x = x0, here = 0, probability;
+    real jacobian = gbm_line_jacobian(x0, lower, upper);
+    int moves = GBM_WALK_MOVES;
+    if (!(jacobian > -GBM_INF)) { /* an end itself: as if there were none */
         lower = -GBM_INF;
         upper = GBM_INF;
-        jacobian0 = 0;
+        jacobian = 0;
+        moves = 1;
     }
-    real step = *scale * gbm_draw_normal(rng), probability, value[2];
-    real x = gbm_from_line(gbm_to_line(x0, lower, upper) + step, lower, upper);
-    real jacobian = gbm_line_jacobian(x, lower, upper);
-    bool inside = jacobian > -GBM_INF;
-    value[1] = -GBM_INF;
-    for (int k = 0; k < (inside ? 2 : 1); k++)
-        value[k] = density(context, k ? x : x0) + (k ? jacobian : jacobian0);
-    bool moves = gbm_metropolis(rng, value[0], value[1], &probability);
-    if (adapting && gbm_is_finite(value[0]))
-        *scale = gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
-    return moves ? x : x0;
+    for (int k = 0; k <= moves; k++) {
+        const real there =
+            jacobian > -GBM_INF ? density(context, x) + jacobian : -GBM_INF;
+        const bool taken =
+            k == 0 || gbm_metropolis(rng, here, there, &probability);
+        if (k > 0 && adapting && gbm_is_finite(here))
+            *scale =
+                gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
+        x0 = taken ? x : x0;
+        here = taken ? there : here;
+        if (k == moves)
+            break;
+        const real step = *scale * gbm_draw_normal(rng);
+        x = gbm_from_line(gbm_to_line(x0, lower, upper) + step, lower, upper);
+        jacobian = gbm_line_jacobian(x, lower, upper);
+    }
+    return x0;
 }
 
-/* The same for an integer: a step of 1 + floor(scale |z|), z normal, up or
- * down. The bounds belong to the range. */
+/* The same for an integer: steps of 1 + floor(scale |z|), z normal, up or down.
+ * The bounds belong to the range. */
 GBM_INLINE real gbm_walk_integer(struct gbm_rng *rng, real x0, real *scale,
                                  int adapting, real lower, real upper,
                                  real (*density)(const void *context, real x),
                                  const void *context)
 {
-    real z = gbm_draw_normal(rng), probability, value[2];
-    real x = x0 + real_copysign(1 + real_floor(*scale * real_fabs(z)), z);
-    bool inside = x >= lower && x <= upper;
-    value[1] = -GBM_INF;
-    for (int k = 0; k < (inside ? 2 : 1); k++)
-        value[k] = density(context, k ? x : x0);
-    bool moves = gbm_metropolis(rng, value[0], value[1], &probability);
-    if (adapting && gbm_is_finite(value[0])) {
-        *scale = gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
-        *scale = gbm_clamp(*scale, REAL_C(0.01), REAL_C(1e8));
+    real x = x0, here = 0, probability;
+    bool inside = true;
+    for (int k = 0; k <= GBM_WALK_MOVES; k++) {
+        const real there = inside ? density(context, x) : -GBM_INF;
+        const bool taken =
+            k == 0 || gbm_metropolis(rng, here, there, &probability);
+        if (k > 0 && adapting && gbm_is_finite(here)) {
+            *scale =
+                gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
+            *scale = gbm_clamp(*scale, REAL_C(0.01), REAL_C(1e8));
+        }
+        x0 = taken ? x : x0;
+        here = taken ? there : here;
+        if (k == GBM_WALK_MOVES)
+            break;
+        const real z = gbm_draw_normal(rng);
+        x = x0 + real_copysign(1 + real_floor(*scale * real_fabs(z)), z);
+        inside = x >= lower && x <= upper;
     }
-    return moves ? x : x0;
+    return x0;
 }
 
 #endif

@@ -2,7 +2,7 @@
  * that they are functions of, so that a sum at the same values is not computed
  * again: a random walk begins where the last one ended, or did not leave; the
  * next element of an array where the one before was put. What is kept is the
- * two sums that were asked for last, of each part of a chain's step, and a sum
+ * sums that were asked for last, of each part of a chain's step, and a sum
  * is taken if all values are the same bit by bit: draws are what they are
  * without. A device does so where the runtime says that it pays
  * (GBM_RECALL_function), never in mixed precision, where a sum is no `real`. */
@@ -11,12 +11,13 @@
 
 #include "team.h"
 
-#define GBM_KEY_MOST 32                     /* of more values no sum is kept */
-#define GBM_KEY_PARTS 16                    /* nor of more arrays of them */
+#define GBM_KEY_MOST 32  /* of more values no sum is kept */
+#define GBM_KEY_PARTS 16 /* nor of more arrays of them */
+/* Where a walk begins, and its moves, of which there are up to four. */
+#define GBM_RECALL_PLACES 5
 #define GBM_RECALL_PLACE (2 + GBM_KEY_MOST) /* filled, the sum, the values */
-#define GBM_RECALL_CELLS                                                       \
-    (1 + 2 * GBM_RECALL_PLACE) /* the place that is next                       \
-                                */
+/* The number of the place that is next, and the places. */
+#define GBM_RECALL_CELLS (1 + GBM_RECALL_PLACES * GBM_RECALL_PLACE)
 
 /* Where the values stand: nothing writes there until the sum is kept. */
 struct gbm_key {
@@ -67,7 +68,7 @@ GBM_FN bool gbm_same_bits(const real *a, const real *b, int n)
 GBM_FN bool gbm_recall(const struct gbm_key *key, int parts, real *memory,
                        gbm_total *sum)
 {
-    for (int k = 0; k < 2 && key->n >= 0; k++) {
+    for (int k = 0; k < GBM_RECALL_PLACES && key->n >= 0; k++) {
         const real *place = memory + 1 + k * GBM_RECALL_PLACE;
         const real *at = place + 2;
         bool same = place[0] > 0;
@@ -79,23 +80,23 @@ GBM_FN bool gbm_recall(const struct gbm_key *key, int parts, real *memory,
         if (!same)
             continue;
         *sum = place[1];
-        memory[0] = (real)(1 - k);
+        memory[0] = (real)((k + 1) % GBM_RECALL_PLACES);
         return true;
     }
     return false;
 }
 
-/* Keeps it, in place of the one that was asked for longest ago. */
+/* Keeps it, behind the one that was asked for before. */
 GBM_FN void gbm_recall_keep(const struct gbm_team *team,
                             const struct gbm_key *key, int parts, real *memory,
                             gbm_total sum)
 {
     gbm_team_sync(team);
-    const int k = memory[0] > 0;
+    const int k = (int)memory[0];
     real *place = memory + 1 + k * GBM_RECALL_PLACE, *at = place + 2;
     gbm_team_sync(team);
     if (key->n >= 0) {
-        memory[0] = (real)(1 - k);
+        memory[0] = (real)((k + 1) % GBM_RECALL_PLACES);
         place[0] = 1;
         place[1] = (real)sum;
         GBM_UNROLL

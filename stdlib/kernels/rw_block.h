@@ -5,6 +5,10 @@
 
 #include "metropolis.h"
 
+/* How many moves: a move of d nodes leaves them about as far as d moves of one
+ * node each would, and from the second on it takes one density, not two. */
+GBM_FN int gbm_block_moves(int d) { return d < 4 ? d : 4; }
+
 /* y [d]: x [d] after a normal step of standard deviation step in each
  * direction, where node i is between lower[i] and upper[i]. Returns log |dy| -
  * log |dx| of the way back from the line. The arrays are the team's. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Sums over rows that are known from the update before are not computed again
 # (compiler/sweep/recall.c): the draws are what they are without, bit by bit,
-# and a walk computes one for each of its steps.
+# and a walk computes one for each of its moves.
 source "$GBM_ROOT/tests/cli/lib"
 
 python3 - <<'P'
@@ -57,20 +57,20 @@ alike() {
 }
 plain=(--chains 2 --warmup 300 --draws 200)
 build walk
-alike walk 3100 data.json "${plain[@]}" # 2 chains x 500 sweeps x 3 elements
-alike walk 6000 missing.json "${plain[@]}" # y is of a chain, and too long
+alike walk 6050 data.json "${plain[@]}" # 2 chains x 500 sweeps x 3 elements x 2 moves
+alike walk 9000 missing.json "${plain[@]}" # y is of a chain, and too long
 build slice
 alike slice 20000 data.json "${plain[@]}"
 build scale # where s has moved, the sum of mu[1] begins anew
-alike scale 6500 data.json "${plain[@]}"
+alike scale 6750 data.json "${plain[@]}"
 build group
-alike group 1050 data.json "${plain[@]}"
+alike group 3050 data.json "${plain[@]}"
 build learnt
 alike learnt 1050 data.json "${plain[@]}"
 
 # With powers the log likelihood is known after a sweep, whatever the power is
 # then; that of a draw from the prior, one for each sweep, is not.
 build walk --with=powers
-alike walk 12510 data.json --method tempering --replicas 8 --chains 1 \
+alike walk 24510 data.json --method tempering --replicas 8 --chains 1 \
     --warmup 300 --draws 200
 alike walk 60000 data.json --method smc --particles 200 --chains 1
