@@ -9,7 +9,8 @@
 struct reader {
     struct part *part;
     symp linear, quadratic; /* the coefficients of by_ and its square, if that
-                               is all; or NULL */
+                               is all, and of log(1 + by_); or NULL */
+    symp logarithm;
     struct reader *next;
 };
 

@@ -63,14 +63,26 @@ static void emit_quadratic(struct emitter *e, const struct reader *r)
     if (single)
         emit_line(e, "if (team->lane == 0) {");
     emit_line(e, "sums[1] += %s;", emit_expr(e, r->linear));
-    emit_line(e, "sums[0] -= 2 * %s;", emit_in_brackets(e, r->quadratic));
+    if (!sym_is(r->quadratic, 0))
+        emit_line(e, "sums[0] -= 2 * %s;", emit_in_brackets(e, r->quadratic));
+    if (r->logarithm)
+        emit_line(e, "sums[4] += %s;", emit_expr(e, r->logarithm));
     emit_close(e, braces);
     if (single)
         emit_line(e, "}");
     e->nloops = depth;
 }
 
-/* line_: the quadratic of by_, how many cells move, and what is data. */
+static bool has_logarithms(const struct carried *k)
+{
+    const struct reader *r = k->readers;
+    while (r && !r->logarithm)
+        r = r->next;
+    return r != NULL;
+}
+
+/* line_: the quadratic of by_, how many cells move, what is data, and the
+ * coefficient of log(1 + by_). */
 static void emit_line_of(struct compiler *c, struct text *out,
                          const struct step *s)
 {
@@ -81,14 +93,18 @@ static void emit_line_of(struct compiler *c, struct text *out,
                 "const struct gbm_team *team%s)\n{\n",
                 s->name, argument(k));
     open_node(&e, k);
-    emit_line(&e, "gbm_total sums[4] = {0, 0, 0, 0};");
+    const bool logarithms = has_logarithms(k);
+    emit_line(&e, logarithms ? "gbm_total sums[5] = {0, 0, 0, 0, 0};"
+                             : "gbm_total sums[4] = {0, 0, 0, 0};");
     for (const struct reader *r = k->readers; r; r = r->next)
         if (r->linear)
             emit_quadratic(&e, r);
     emit_held(&e, k);
-    emit_line(&e, "gbm_team_sums(team, 4, sums);");
-    emit_line(&e, "const struct gbm_scaling k = {sums[0], sums[1], sums[2], "
-                  "sums[3]};");
+    emit_line(&e, "gbm_team_sums(team, %d, sums);", logarithms ? 5 : 4);
+    emit_line(&e,
+              "const struct gbm_scaling k = {sums[0], sums[1], sums[2], "
+              "sums[3]%s};",
+              logarithms ? ", sums[4]" : "");
     emit_line(&e, "return k;");
     text_append(out, "}\n");
 }
@@ -122,12 +138,17 @@ static void emit_density_at(struct compiler *c, struct text *out,
     }
     sampler_emit_ends(&e, k->node->factor, sampler_carried_node(k),
                       sampler_carried_value(c));
-    emit_line(&e, "const real by_ = %s;", k->power != 0 ? "grown_ - 1" : "t_");
+    emit_line(&e, "const real by_ = %s;",
+              has_logarithms(k) ? "real_expm1(t_)" /* which t_ cancels */
+              : k->power != 0   ? "grown_ - 1"
+                                : "t_");
     emit_line(&e, "gbm_total total = by_ * (o_->k.linear - o_->k.square * by_ "
                   "/ 2);");
     if (k->power != 0)
         emit_line(&e, "total += %.17g * t_; /* the scale's Jacobian */",
                   sampler_carried_ratio(k));
+    if (has_logarithms(k))
+        emit_line(&e, "total += o_->k.logarithm * t_;");
     for (const struct reader *r = k->readers; r; r = r->next)
         if (!r->linear)
             sampler_emit_rows_of(&e, r->part);

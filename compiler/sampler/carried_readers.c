@@ -185,6 +185,36 @@ bool sampler_carried_about_zero(const struct carried *k)
     return k->power != 0 && sym_same(k->along, sampler_carried_cell(k));
 }
 
+/* The same of cells that are multiplied by 1 + by_, where `logp` has one cell,
+ * and in it no more than that, its square and its logarithm. */
+static void find_powers(const struct carried *k, struct reader *r, symp logp)
+{
+    struct compiler *c = k->c;
+    symp cell = cell_in(k, logp, NULL), x = sym_target(c);
+    symp statistic[] = {x, sym_pow(c, x, sym_num(c, 2)), sym_log(c, x)};
+    symp found[] = {sym_num(c, 0), sym_num(c, 0), sym_num(c, 0)};
+    struct collected sums;
+    if (r->linear || !sampler_carried_about_zero(k) || k->component || !cell ||
+        cell_in(k, logp, cell) || sym_has_var(logp, k->node->var))
+        return;
+    sym_collect(c, sym_replace(c, logp, cell, x), true, &sums);
+    for (int i = 0; i < sums.n && !sums.overflow; i++) {
+        int j = 0;
+        while (j < 3 && !sym_same(sums.statistic[i], statistic[j]))
+            j++;
+        if (j == 3)
+            return;
+        found[j] = sums.coefficient[i];
+    }
+    if (sums.overflow)
+        return;
+    symp square = sym_mul2(c, found[1], sym_pow(c, cell, sym_num(c, 2)));
+    r->linear = sym_add2(c, sym_mul2(c, found[0], cell),
+                         sym_mul2(c, sym_num(c, 2), square));
+    r->quadratic = square;
+    r->logarithm = found[2];
+}
+
 double sampler_carried_ratio(const struct carried *k)
 {
     return k->power != 0 ? -2 / k->power : 0;
@@ -249,6 +279,7 @@ static bool add_reader(struct carried *k, struct factor *g)
     r->part->lower = r->part->upper = NULL; /* the node's: its ends */
     r->part->logp = sym_map(c, r->part->logp, moved_cell, k);
     find_quadratic(c, r);
+    find_powers(k, r, g->logp);
     leave_out_constants(k, r);
     push_reader(k, r);
     return true;

@@ -14,6 +14,7 @@
 /* Of the nodes as they are; held: some of them are data, so none moves. */
 struct gbm_scaling {
     gbm_total square, linear, count, held;
+    gbm_total logarithm; /* of what is multiplied by g: carried.h's alone */
 };
 
 /* The log density at g = exp(t), by t. */

@@ -915,7 +915,7 @@ static double bumps_p(const double *p, double x)
 /* One of p[0] normals about p[1], after all were multiplied by one number. */
 static real scaled(struct gbm_rng *rng, const real *p)
 {
-    struct gbm_scaling k = {0, 0, p[0], 0};
+    struct gbm_scaling k = {.count = p[0]};
     real first = 0;
     for (int i = 0; i < (int)p[0]; i++) {
         const real x = p[1] + gbm_draw_normal(rng);
