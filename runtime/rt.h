@@ -414,6 +414,9 @@ struct rt {
      (uint64_t)sizeof(struct rt_filter_run) << 40 ^                            \
      (uint64_t)sizeof(struct rt_device) << 56)
 
+/* Of so many chains on a device each lane has one. */
+enum { RT_LANE_EACH = 1024 };
+
 /* What the runtime asks of a device. A plugin exports one such table under the
  * name "rt_cuda". Functions return GBM_OK, or what rt_fail returned. */
 struct rt_device {

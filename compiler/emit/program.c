@@ -168,6 +168,17 @@ static void emit_step_kernels(struct text *out, struct compiler *c,
             text_printf(out, "GBM_KERNEL_CELL(index%d)\n", i->number);
 }
 
+/* A step's work space; NULL: it has none. */
+static const struct slot *work_space(const struct model *m,
+                                     const struct step *s)
+{
+    const struct slot *k = m->slots;
+    while (k &&
+           !(k->kind == SLOT_JOINT && k->step == s && k->life == LIFE_SCRATCH))
+        k = k->next;
+    return k;
+}
+
 /* The steps of a sweep, or those for what is kept. What the device does by
  * several kernels has no place here (runtime/cuda/chains.c). */
 static void emit_chain_steps(struct text *out, const struct model *m, bool late)
@@ -176,7 +187,11 @@ static void emit_chain_steps(struct text *out, const struct model *m, bool late)
         if (s->turn.late != late || s->turn.inverse ||
             (s->sampler && s->sampler->dense))
             continue;
-        if (s->sampler)
+        const struct slot *work = work_space(m, s);
+        if (work)
+            text_printf(out, "    GBM_CHAIN_STEP_IN(%s, %d, %s)\n",
+                        work->member, s->number, s->name);
+        else if (s->sampler)
             text_printf(out, "    GBM_CHAIN_STEP(%d, %s)\n", s->number,
                         s->name);
         else

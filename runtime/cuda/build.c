@@ -282,13 +282,16 @@ static void add_sizes_of_joint(struct cuda *c, struct options *o, int step)
     const struct gbm_joint_block *block = c->in->model->steps[step].joint;
     const int *table = c->in->slots[block->table].values;
     const int *term = table + table[GBM_J_TERMS];
+    const bool few = c->in->nchains < RT_LANE_EACH;
     int64_t has[GBM_HAS_COUNT] = {0};
 
     has[GBM_HAS_TREES] = table[GBM_J_TREES_SIZE] > 0;
     has[GBM_HAS_LISTS] = table[GBM_J_SPARSE] > table[GBM_J_LEAVES];
     has[GBM_HAS_DENSE] = table[GBM_J_D] > table[GBM_J_SPARSE];
     has[GBM_HAS_HELD] = table[GBM_J_HELD] > 0;
-    if (table[GBM_J_BORDER]) {
+    if (c->chains.lanes == 1)
+        has[GBM_HAS_ROOM] = cuda_joint_room(c, step);
+    if (table[GBM_J_BORDER] && (few || cuda_joint_bordered(c, step))) {
         has[GBM_HAS_BORDER] = table[GBM_J_COLUMNS];
         has[GBM_HAS_EDGE] = table[GBM_J_D] - table[GBM_J_SPARSE];
     }

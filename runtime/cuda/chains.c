@@ -159,6 +159,8 @@ static bool share(const struct cuda *c, int step, int lanes, double *time)
 static double scattered(const struct cuda *c, int step, struct work w,
                         int lanes)
 {
+    if (lanes == 1 && cuda_joint_room(c, step) > 0)
+        return 1;
     if (cuda_joint_lanes(c, step) > lanes)
         return SCATTERED_BLOCK;
     return w.heavy ? 1 : SCATTERED;

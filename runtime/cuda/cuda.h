@@ -622,6 +622,11 @@ enum gbm_status cuda_launch_flat(struct cuda *c, const struct cuda_kernel *k,
 /* ---- plan.c ---- */
 /* Fewest lanes of a step that is a small joint block; 0: it is none. */
 int cuda_joint_lanes(const struct cuda *c, int step);
+/* Cells of a joint block's work space that a lane has as an array, where it
+ * sweeps a chain of its own; 0: it has none. */
+int64_t cuda_joint_room(const struct cuda *c, int step);
+/* Whether such a lane has the block's border, too. */
+bool cuda_joint_bordered(const struct cuda *c, int step);
 /* After the host's state is bound: lanes hang on extents. */
 enum gbm_status cuda_plan(struct cuda *c);
 

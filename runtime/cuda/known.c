@@ -3,7 +3,7 @@
  * that loops over them are written out, what they read stays in registers, and
  * the number of an element is divided by constants. Data of another shape are
  * another program. In one that sweeps whole chains it gains nothing where rows
- * have little arithmetic.
+ * have little arithmetic and no joint block has small trees.
  *
  * GBM_CUDA_KNOWN, for tests: 0 never, 1 always. */
 #include "cuda.h"
@@ -21,7 +21,8 @@ static bool is_worth_it(const struct cuda *c)
     if (!c->chains.lanes)
         return !c->filter.on;
     for (int k = 0; k < c->in->model->nsteps; k++)
-        if (c->in->steps[k].active && cuda_heavy_operations(c, k) > 0)
+        if (c->in->steps[k].active &&
+            (cuda_heavy_operations(c, k) > 0 || cuda_joint_bordered(c, k)))
             return true;
     return false;
 }

@@ -129,6 +129,35 @@ int cuda_joint_lanes(const struct cuda *c, int step)
                : 0;
 }
 
+/* Cells of work space, at most: of a block with a border, whose trees are in
+ * registers, and of others. With 131,072 chains on an H200, against kernels of
+ * steps: 263 with a border took 0.84 of the time, 0.76 where lengths are known;
+ * 89 without 0.58, 303 without 1.05. */
+enum { ROOM_BORDERED = 512, ROOM_MOST = 256 };
+
+static const int *joint_table(const struct cuda *c, int step)
+{
+    const struct gbm_step *s = &c->in->model->steps[step];
+    return s->joint ? c->in->slots[s->joint->table].values : NULL;
+}
+
+/* One by ellipses is read by rows, not by cells. */
+int64_t cuda_joint_room(const struct cuda *c, int step)
+{
+    const int *table = joint_table(c, step);
+
+    if (!table || table[GBM_J_CURVED] ||
+        table[GBM_J_WORK] > (table[GBM_J_BORDER] ? ROOM_BORDERED : ROOM_MOST))
+        return 0;
+    return table[GBM_J_WORK];
+}
+
+bool cuda_joint_bordered(const struct cuda *c, int step)
+{
+    return c->chains.lanes == 1 && cuda_joint_room(c, step) > 0 &&
+           joint_table(c, step)[GBM_J_BORDER] > 0;
+}
+
 static int lanes_of(const struct cuda *c, int step, int64_t cost, int64_t items)
 {
     const struct gbm_step *s = &c->in->model->steps[step];

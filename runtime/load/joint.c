@@ -288,7 +288,7 @@ static void put_sizes(struct layout *l, const struct links *links, int terms)
     t[GBM_J_WORK] = (int)l->work;
 }
 
-static bool put_table(struct layout *l, bool teams)
+static bool put_table(struct layout *l, bool lanes)
 {
     struct links links = {0};
     struct rt_ints held_first = {0};
@@ -312,7 +312,7 @@ static bool put_table(struct layout *l, bool teams)
     l->work = (int64_t)l->symbolic.cells + links.n + l->d + l->held_where.n;
     for (int k = 0; ok && k < nterms; k++)
         ok = put_term(l, &links, &l->terms[k], terms + k * GBM_T_SIZE);
-    ok = ok && (!teams || rt_joint_list_border(l, terms));
+    ok = ok && (!lanes || rt_joint_list_border(l, terms));
     ok =
         ok &&
         l->work + 9 * ((int64_t)l->symbolic.cells + links.n + l->d) < INT_MAX &&
@@ -434,17 +434,19 @@ static bool list_terms(struct layout *l, bool apart, bool redraw)
     return ok;
 }
 
-/* Of so many chains on a GPU each lane has one. */
-#define LANE_EACH 1024
-
-/* Whether lanes of the device share a chain's block; before it is open, by its
- * name. */
-static bool by_teams(const struct rt *rt, const struct rt_instance *in)
+/* Of so many chains each lane of a device has one. A device that is not open
+ * yet is known by its name. */
+static enum rt_lanes lanes_for(const struct rt *rt,
+                               const struct rt_instance *in)
 {
-    return in->nchains < LANE_EACH &&
-           (rt->device ? rt->device->teams
-                       : rt->options.device &&
-                             strncmp(rt->options.device, "cuda", 4) == 0);
+    const bool device =
+        rt->device
+            ? rt->device->teams
+            : rt->options.device && strncmp(rt->options.device, "cuda", 4) == 0;
+
+    return !device                      ? RT_LANES_NONE
+           : in->nchains < RT_LANE_EACH ? RT_LANES_SHARE
+                                        : RT_LANES_EACH;
 }
 
 enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
@@ -454,7 +456,7 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
     const struct layout empty = {
         .rt = rt, .in = in, .block = step->joint, .state = state};
     struct layout l = empty;
-    const bool teams = by_teams(rt, in);
+    const enum rt_lanes lanes = lanes_for(rt, in);
     bool ok = list_terms(&l, false, redraw);
     if (ok && l.d > 0 && l.block->apart && too_many_pairs(&l)) {
         layout_free(&l);
@@ -467,8 +469,8 @@ enum gbm_status rt_joint(struct rt *rt, struct rt_instance *in,
         return GBM_OK; /* all is observed: the step is not active */
     }
     ok = ok && rt_joint_build_graph(&l) &&
-         rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour, teams) &&
-         put_table(&l, teams) && fill_slots(&l);
+         rt_symbolic_create(&l.symbolic, l.d, l.start, l.neighbour, lanes) &&
+         put_table(&l, lanes != RT_LANES_NONE) && fill_slots(&l);
     layout_free(&l);
     if (!ok)
         return rt_fail(rt, GBM_FAILURE,

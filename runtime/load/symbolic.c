@@ -461,20 +461,22 @@ static bool find_order(struct rt_symbolic *s, struct rt_pattern *p,
 }
 
 /* For tests: "rounds" wherever they pay on a device with teams, or never. */
-static bool order_in_rounds(bool teams)
+static bool order_in_rounds(enum rt_lanes lanes)
 {
     const char *wanted = getenv("GBM_ORDER");
-    return wanted ? strcmp(wanted, "rounds") == 0 : teams;
+    return wanted ? strcmp(wanted, "rounds") == 0 : lanes == RT_LANES_SHARE;
 }
 
-/* So many coordinates, or more, are worth a border that trees share. */
+/* So many coordinates, or more, are worth a border that trees share; any, where
+ * a lane has them. */
 enum { MANY = 1000 };
 
 /* For tests: "border" wherever there is one. */
-static bool order_by_border(int d)
+static bool order_by_border(int d, enum rt_lanes lanes)
 {
     const char *wanted = getenv("GBM_ORDER");
-    return wanted ? strcmp(wanted, "border") == 0 : d >= MANY;
+    return wanted ? strcmp(wanted, "border") == 0
+                  : d >= MANY || lanes == RT_LANES_EACH;
 }
 
 /* Moves the border behind what it leaves: small trees then come first, and
@@ -508,14 +510,14 @@ static bool put_border_last(struct rt_symbolic *s, struct rt_pattern *p,
 
 /* Of the two orders the one that takes less. */
 static bool choose_order(struct rt_symbolic *s, struct rt_pattern *p,
-                         bool teams, int *order, const int64_t *start,
+                         enum rt_lanes lanes, int *order, const int64_t *start,
                          const int *neighbour)
 {
     if (!find_order(s, p, false, order, start, neighbour))
         return false;
     const double takes = s->flops + LEVEL * s->levels;
-    if (!order_in_rounds(teams) || s->levels < DEEP)
-        return !order_by_border(s->d) ||
+    if (!order_in_rounds(lanes) || s->levels < DEEP)
+        return !order_by_border(s->d, lanes) ||
                put_border_last(s, p, order, start, neighbour);
     if (!find_order(s, p, true, order, start, neighbour))
         return false;
@@ -524,7 +526,7 @@ static bool choose_order(struct rt_symbolic *s, struct rt_pattern *p,
 }
 
 bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
-                        const int *neighbour, bool teams)
+                        const int *neighbour, enum rt_lanes lanes)
 {
     struct rt_pattern p = {0};
     struct rt_ints classes = {0};
@@ -533,7 +535,7 @@ bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
     *s = (struct rt_symbolic){.d = d};
     s->at = malloc(((size_t)d + 1) * sizeof *s->at);
     if (!order || !s->at ||
-        !choose_order(s, &p, teams, order, start, neighbour) ||
+        !choose_order(s, &p, lanes, order, start, neighbour) ||
         !put_trees_first(s, &p, order, &classes, start, neighbour))
         goto done;
     list_columns(s, &p, &classes);

@@ -17,12 +17,15 @@ struct rt_symbolic {
         cell, product, left, right, row_start, row_cell, row_column;
 };
 
-/* From the graph of the matrix (as in minimum_degree.h, without loops). teams:
- * many lanes go through a level of the elimination tree together, so that a low
- * tree is worth more operations. False if there is no memory or the factor
- * would be too large. */
+/* Who factors such a matrix. Many lanes go through a level of the elimination
+ * tree together, so that a low tree is worth more operations; one lane of many,
+ * each with a matrix of its own, has small trees and a border in registers. */
+enum rt_lanes { RT_LANES_NONE, RT_LANES_SHARE, RT_LANES_EACH };
+
+/* From the graph of the matrix (as in minimum_degree.h, without loops). False
+ * if there is no memory or the factor would be too large. */
 bool rt_symbolic_create(struct rt_symbolic *s, int d, const int64_t *start,
-                        const int *neighbour, bool teams);
+                        const int *neighbour, enum rt_lanes lanes);
 void rt_symbolic_free(struct rt_symbolic *s);
 /* symbolic_cell.c. Cell number i of a sparse column, the diagonal being the
  * first. */

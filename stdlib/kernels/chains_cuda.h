@@ -76,12 +76,25 @@ struct gbm_sweeper {
         }                                                                      \
     }
 
-#define GBM_CHAIN_STEP(place, function)                                        \
+#define GBM_CHAIN_STEP_OF(state, place, function)                              \
     GBM_CHAIN_EACH(                                                            \
         steps, place, struct gbm_rng rng;                                      \
         gbm_rng_start(&rng, k->now.seed, k->now.chain0 + (unsigned)k->chain,   \
                       k->now.sweep, place, (unsigned)element);                 \
-        function(k->s, &rng, &team, element, GBM_ADAPTING(&k->now)))
+        function(state, &rng, &team, element, GBM_ADAPTING(&k->now)))
+#define GBM_CHAIN_STEP(place, function) GBM_CHAIN_STEP_OF(k->s, place, function)
+
+/* The same of a step with work space in `member`, which may be an array of the
+ * lane. */
+#define GBM_CHAIN_STEP_IN(member, place, function)                             \
+    {                                                                          \
+        constexpr int cells = GBM_SIZE(function, GBM_HAS_ROOM, 0);             \
+        real room[cells > 0 ? cells : 1];                                      \
+        struct state own = *k->s;                                              \
+        if (cells > 0)                                                         \
+            own.member = room;                                                 \
+        GBM_CHAIN_STEP_OF(&own, place, function)                               \
+    }
 
 #define GBM_CHAIN_DERIVE(of, place, function)                                  \
     GBM_CHAIN_EACH(of, place, function(k->s, &team, element))

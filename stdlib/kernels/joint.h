@@ -166,6 +166,9 @@ enum gbm_joint_has {
     GBM_HAS_VARYING, /* designs that vary */
     GBM_HAS_BORDER,  /* most columns of a tree that gathers its rows, */
     GBM_HAS_EDGE,    /* and columns of the border (border.h) */
+    GBM_HAS_ROOM,    /* cells of work space that a lane with a chain of its own
+                        has as an array, which the device lays out so that
+                        neighbours read together */
     GBM_HAS_COUNT
 };
 

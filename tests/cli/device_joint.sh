@@ -7,7 +7,7 @@ fake_device
 
 cat >effects.gbm <<'E'
 model {
-  for (i in 1:12) {
+  for (i in 1:N) {
     b[i] ~ dnorm(0, tau)
     for (j in 1:2) { y[i,j] ~ dnorm(m + b[i], w) }
   }
@@ -16,9 +16,12 @@ model {
   tau ~ dgamma(1, 1)
 }
 E
-python3 -c 'import json; json.dump(
-    {"y": [[(3 * i + j) % 7 for j in range(2)] for i in range(12)]},
-    open("effects.json", "w"))'
+python3 - <<'E'
+import json
+for name, n in (("effects", 12), ("many", 120)):
+    json.dump({"N": n, "y": [[(3 * i + j) % 7 for j in range(2)] for i in range(n)]},
+              open(name + ".json", "w"))
+E
 status 0 "$GBMC" -O 0 effects.gbm -o effects
 lanes_of() { # CHAINS LANES
     rm -f options
@@ -28,11 +31,12 @@ lanes_of() { # CHAINS LANES
     grep -q "^-DGBM_LANES_update_b_v_m_v=$2,1$" options ||
         fail "$1 chains are not drawn by $2 lanes each: $(cat options)"
 }
-# That is better than a lane of its own for a chain's whole sweep.
-GBM_FAKE_MULTIPROCESSORS=1 status 0 ./effects --data effects.json \
+# That is better than a lane of its own for a chain's whole sweep, if it would have
+# no room for the block (cli/device_room).
+GBM_FAKE_MULTIPROCESSORS=1 status 0 ./effects --data many.json \
     --device cuda --no-check --chains 1200 --warmup 1 --draws 1
 says '1200 chains on'
-grep 'in one kernel' .err && fail "a lane sweeps a chain"
+grep 'in one kernel, 1 thread' .err && fail "a lane sweeps a chain"
 lanes_of 400 4
 lanes_of 100 8
 lanes_of 20 32

@@ -19,7 +19,7 @@ struct problem {
     double *A; /* [d][d] symmetric positive definite */
     int64_t *start;
     int *neighbour;
-    bool teams;
+    enum rt_lanes lanes;
     struct rt_symbolic symbolic;
     struct gbm_sparse sparse;
     double *V;
@@ -50,7 +50,7 @@ static void build(struct problem *p)
     }
     p->start[d] = n;
     struct rt_symbolic *s = &p->symbolic;
-    assert_true(rt_symbolic_create(s, d, p->start, p->neighbour, p->teams));
+    assert_true(rt_symbolic_create(s, d, p->start, p->neighbour, p->lanes));
     p->sparse = (struct gbm_sparse){.d = d,
                                     .sparse = s->sparse,
                                     .leaves = s->leaves,
@@ -182,7 +182,7 @@ static void chain_of_vectors(void **state)
         int64_t cells = 0;
         for (int teams = 0; teams < 2; teams++) {
             struct problem p = create(LENGTH * each);
-            p.teams = teams;
+            p.lanes = teams ? RT_LANES_SHARE : RT_LANES_NONE;
             for (int i = 0; i < p.d; i++)
                 for (int j = i / each * each - each; j < i; j++)
                     if (j >= 0)
