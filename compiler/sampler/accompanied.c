@@ -1,0 +1,377 @@
+/* accompanied.c: a label moves with the nodes whose priors it settles, as z[i]
+ * with the missing x[i,j] ~ dnorm(mu[z[i],j], tau[z[i],j]) of its row. Given
+ * these, which were drawn under the label that is, another label is improbable,
+ * though it would be probable with others. So another label is proposed, and
+ * the nodes of its row that are not data with it, from their priors: their
+ * densities and those of the proposal cancel, and what decides is the ratio of
+ * all else that reads the label or the nodes, their children and the priors of
+ * those that are data.
+ *
+ * Requires a list of steps without merged ones, before the sweep is planned. */
+#include "sampler/component.h"
+
+enum { MOST_FAMILIES = 4, MOST_KEPT = 16 };
+
+struct accompanied {
+    struct compiler *c;
+    const struct model *m;
+    struct step *labels;
+    struct family *nodes[MOST_FAMILIES];
+    int dim[MOST_FAMILIES]; /* of the row's subscript */
+    int n;
+};
+
+static const struct accompanied *accompanied_of(const struct step *s)
+{
+    return s->own;
+}
+
+/* ---- which -----------------------------------------------------------------
+ */
+
+static const struct var *label_of(const struct accompanied *k)
+{
+    return k->labels->family->var;
+}
+
+/* The dimension of v's subscript that is the row; -1: v is not of rows. */
+static int row_of(const struct accompanied *k, const struct var *v)
+{
+    if (v == label_of(k))
+        return 0;
+    for (int i = 0; i < k->n; i++)
+        if (v == k->nodes[i]->var)
+            return k->dim[i];
+    return -1;
+}
+
+/* Whether all that e reads of rows is of one, *l. */
+static bool is_of_row(const struct accompanied *k, symp e, struct loop **l)
+{
+    const bool cell =
+        e->kind == SYM_REF || e->kind == SYM_SEEN || e->kind == SYM_LIVE;
+    const int dim = cell ? row_of(k, e->var) : -1;
+    if (dim >= 0) {
+        symp at = e->args[dim];
+        if (at->kind != SYM_LOOP || (*l && *l != at->loop))
+            return false;
+        *l = at->loop;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        if (!is_of_row(k, e->args[i], l))
+            return false;
+    return true;
+}
+
+static bool factor_is_of_row(const struct accompanied *k,
+                             const struct factor *g, struct loop **l)
+{
+    const symp all[] = {g->logp,  g->value, g->lower,
+                        g->upper, g->rule,  g->guard};
+    *l = NULL;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        if (all[i] && !is_of_row(k, all[i], l))
+            return false;
+    const struct loop *row = k->labels->family->loops[0];
+    return *l && sym_same((*l)->lower, row->lower) &&
+           sym_same((*l)->upper, row->upper);
+}
+
+static bool reads_rows(const struct accompanied *k, const struct factor *g)
+{
+    bool found = sampler_factor_reads(g, label_of(k));
+    for (int i = 0; i < k->n; i++)
+        found = found || sampler_factor_reads(g, k->nodes[i]->var);
+    return found;
+}
+
+/* Numbers that do not read each other, drawn as the compiler chose, with a
+ * label of their row in their prior: adds them. */
+static void add_nodes(struct accompanied *k, struct family *f)
+{
+    struct compiler *c = k->c;
+    const struct factor *g = f->factor;
+    struct loop *l = NULL;
+    if (k->n == MOST_FAMILIES || !f->stochastic || f->nslices || f->affine ||
+        f->var->families != f || f->next_of_var ||
+        !sampler_are_numbers(f->var) || !sampler_is_free(k->m, f) ||
+        !family_plain(c, f) || !sampler_factor_reads(g, label_of(k)) ||
+        !factor_is_of_row(k, g, &l))
+        return;
+    symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
+    if (sym_has_var(sym_replace(c, g->logp, own, sym_num(c, 1)), f->var))
+        return;
+    for (int d = 0; d < f->var->ndim; d++)
+        if (f->lower[d]->kind == SYM_LOOP && f->lower[d]->loop == l) {
+            k->dim[k->n] = d;
+            k->nodes[k->n++] = f;
+            return;
+        }
+}
+
+/* Whether a node's prior reads another node. */
+static bool read_each_other(const struct accompanied *k)
+{
+    for (int i = 0; i < k->n; i++)
+        for (int j = 0; j < k->n; j++)
+            if (i != j &&
+                sampler_factor_reads(k->nodes[i]->factor, k->nodes[j]->var))
+                return true;
+    return false;
+}
+
+/* The instances of g of a row, without the nodes' priors where they are drawn.
+ */
+static struct part *part_of(const struct accompanied *k, struct factor *g,
+                            const struct loop *l)
+{
+    struct compiler *c = k->c;
+    struct part *p = sampler_all_instances(c, g);
+    for (int i = 0; i < p->nloops; i++)
+        if (p->loops[i] == l)
+            p->solved[i] = sym_loop(c, k->labels->family->loops[0]);
+    for (int i = 0; i < k->n; i++) {
+        struct family *f = k->nodes[i];
+        if (f->factor == g)
+            p->logp = sym_select(c, sym_seen(c, f->var, f->var->ndim, f->lower),
+                                 p->logp, sym_num(c, 0));
+    }
+    return p;
+}
+
+static bool follows_rows(const struct accompanied *k, const struct var *v)
+{
+    bool found = model_derived_depends(k->m, v, label_of(k));
+    for (int i = 0; i < k->n; i++)
+        found = found || model_derived_depends(k->m, v, k->nodes[i]->var);
+    return found;
+}
+
+/* The densities of all that reads a row; false: some may not be had row by row.
+ */
+static bool find_parts(const struct accompanied *k, struct step *s)
+{
+    for (struct factor *g = k->m->factors; g; g = g->next) {
+        struct loop *l;
+        if (g->replaced || !reads_rows(k, g))
+            continue;
+        if (!factor_is_of_row(k, g, &l))
+            return false;
+        sampler_push_part(&s->parts, part_of(k, g, l));
+    }
+    for (const struct family *f = k->m->families; f; f = f->next)
+        if (sampler_is_kept(f) && follows_rows(k, f->var))
+            return false;
+    return true;
+}
+
+static bool draws_labels(struct compiler *c, const struct model *m,
+                         const struct step *s)
+{
+    const struct family *f = s->family;
+    return s->sampler == &sampler_enumeration && f->nloops == 1 &&
+           f->var->ndim == 1 && !f->next_of_var && family_plain(c, f) &&
+           sampler_is_free(m, f) && !s->integrated && s->support.lower &&
+           s->support.upper && f->lower[0]->kind == SYM_LOOP;
+}
+
+static void add_member(struct accompanied *k, struct step *s, struct family *f)
+{
+    s->block.members[s->block.n].family = f;
+    s->block.members[s->block.n++].count = sym_num(k->c, 1);
+}
+
+void sampler_find_accompanied(struct compiler *c, struct model *m)
+{
+    for (struct step *z = m->steps; z; z = z->next) {
+        if (!z->sampler || !z->family || !draws_labels(c, m, z))
+            continue;
+        struct accompanied *k = NEW(c, struct accompanied);
+        struct step *s = NEW(c, struct step);
+        *k = (struct accompanied){.c = c, .m = m, .labels = z};
+        for (struct family *f = m->families; f; f = f->next)
+            add_nodes(k, f);
+        if (!k->n || read_each_other(k) || !find_parts(k, s))
+            continue;
+        s->own = k;
+        s->model = m;
+        s->sampler = &sampler_accompanied;
+        s->family = z->family;
+        s->name = intern_format(c, "accompany_%s", family_id(c, s->family));
+        add_member(k, s, z->family);
+        for (int i = 0; i < k->n; i++)
+            add_member(k, s, k->nodes[i]);
+        sampler_insert_move(m, s, NULL);
+    }
+}
+
+/* ---- its functions ---------------------------------------------------------
+ */
+
+static void emit_row_density(struct compiler *c, struct text *out,
+                             const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN real density_%s(const struct state *s, const struct "
+                "gbm_team *team, long long element)\n{\n",
+                s->name);
+    emit_decode(&e, s->family, "element");
+    emit_line(&e, "gbm_total total = 0;");
+    for (const struct part *p = s->parts; p; p = p->next)
+        sampler_emit_rows_of(&e, p);
+    emit_line(&e, "return (real)total;");
+    text_append(out, "}\n\n");
+}
+
+/* Opens the loops over the nodes of f of a row that are not data; *cell: one.
+ */
+static int open_nodes(struct emitter *e, const struct accompanied *k,
+                      const struct family *f, int dim, symp *cell)
+{
+    struct compiler *c = e->c;
+    symp row = sym_loop(c, k->labels->family->loops[0]);
+    int braces = 0;
+    for (int i = 0; i < f->nloops; i++)
+        if (f->lower[dim]->loop == f->loops[i]) {
+            if (row->loop != f->loops[i])
+                emit_loop_as(e, f->loops[i], emit_int(e, row));
+        } else {
+            emit_open_loop(e, f->loops[i], f->loops[i]->lower,
+                           f->loops[i]->upper);
+            braces++;
+        }
+    *cell = sym_ref(c, f->var, f->var->ndim, f->lower);
+    emit_line(e, "if (!%s) {",
+              emit_expr(e, sym_seen(c, f->var, f->var->ndim, f->lower)));
+    e->indent++;
+    return braces + 1;
+}
+
+/* The number of an element of a rectangular family. */
+static symp element_of(struct compiler *c, const struct family *f)
+{
+    symp at = sym_num(c, 0);
+    for (int i = 0; i < f->nloops; i++)
+        at = sym_add2(
+            c,
+            sym_mul2(c, at,
+                     sym_length(c, f->loops[i]->lower, f->loops[i]->upper)),
+            sym_sub(c, sym_loop(c, f->loops[i]), f->loops[i]->lower));
+    return at;
+}
+
+enum pass { COUNT, PROPOSE, RESTORE };
+
+static void emit_pass(struct emitter *e, const struct accompanied *k,
+                      enum pass pass)
+{
+    emit_line(e, "missing = 0;");
+    for (int i = 0; i < k->n; i++) {
+        const struct family *f = k->nodes[i];
+        const int depth = e->nloops;
+        symp cell;
+        const int braces = open_nodes(e, k, f, k->dim[i], &cell);
+        if (pass == PROPOSE) {
+            emit_line(e, "kept[missing] = %s;", emit_expr(e, cell));
+            emit_line(e, "simulate_%s(s, rng, %s);", family_id(e->c, f),
+                      emit_int(e, element_of(e->c, f)));
+        } else if (pass == RESTORE) {
+            emit_line(e, "%s = kept[missing];", emit_expr(e, cell));
+        }
+        emit_line(e, "missing++;");
+        emit_close(e, braces);
+        e->nloops = depth;
+    }
+}
+
+static void emit_move(struct emitter *e, const struct accompanied *k,
+                      enum pass pass, const char *label)
+{
+    const struct family *f = k->labels->family;
+    emit_line(e, "gbm_team_sync(team);");
+    emit_line(e, "if (team->lane == 0) {");
+    e->indent++;
+    emit_line(e, "%s = %s;", emit_expr(e, sym_ref(e->c, f->var, 1, f->lower)),
+              label);
+    emit_pass(e, k, pass);
+    emit_close(e, 1);
+    emit_line(e, "gbm_team_sync(team);");
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct accompanied *k = accompanied_of(s);
+    const struct family *f = s->family;
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_decode(&e, f, "element");
+    emit_line(&e, "const int was = %s, lower = %s;",
+              emit_expr(&e, sym_ref(c, f->var, 1, f->lower)),
+              emit_int(&e, k->labels->support.lower));
+    emit_line(&e, "const int others = %s - lower;",
+              emit_int(&e, k->labels->support.upper));
+    emit_line(&e, "int missing;");
+    emit_pass(&e, k, COUNT);
+    emit_line(&e, "if (others < 1 || missing < 1 || missing > %d || %s)",
+              MOST_KEPT, emit_expr(&e, sym_seen(c, f->var, 1, f->lower)));
+    emit_line(&e, "    return;");
+    emit_line(&e, "const int any = lower + gbm_relabel_any(rng, others);");
+    emit_line(&e, "const int other = any + (any >= was);");
+    emit_line(&e, "const real u = gbm_uniform(rng);");
+    emit_line(&e, "const real here = density_%s(s, team, element);", s->name);
+    emit_line(&e, "real kept[%d];", MOST_KEPT);
+    emit_move(&e, k, PROPOSE, "other");
+    emit_line(&e, "const real gain = density_%s(s, team, element) - here;",
+              s->name);
+    emit_line(&e, "if (real_log(u) < gain)");
+    emit_line(&e, "    return;");
+    emit_move(&e, k, RESTORE, "was");
+    text_append(out, "}\n\n");
+}
+
+static void emit(struct compiler *c, struct text *out, struct step *s)
+{
+    sampler_emit_group_comment(c, out, s, "A label moves with its nodes");
+    emit_row_density(c, out, s);
+    emit_update(c, out, s);
+}
+
+/* ---- the sampler -----------------------------------------------------------
+ */
+
+static void phases(struct compiler *c, struct step *s)
+{
+    struct phase *p =
+        sweep_add_phase(c, s, PHASE_SEARCH, "a label moves with its nodes");
+    p->random = true;
+    p->drawn = sym_num(c, 1);
+    p->rows = s->family;
+    for (const struct part *q = s->parts; q; q = q->next)
+        phase_computes(c, p, q->logp);
+    for (int i = 0; i < s->block.n; i++) {
+        phase_computes(c, p, s->block.members[i].family->factor->logp);
+        phase_writes(c, p, s->block.members[i].family);
+    }
+}
+
+static const char *why(struct compiler *c, const struct step *s)
+{
+    return intern_format(
+        c,
+        "another label is proposed with the nodes of its row that are not "
+        "data, from their priors: given these, which were drawn under it, %s "
+        "would seldom change",
+        s->family->var->name);
+}
+
+const struct sampler sampler_accompanied = {
+    .beside = true,
+    .name = "label with its nodes",
+    .headers = {"relabel.h"},
+    .why = why,
+    .phases = phases,
+    .emit = emit,
+    .own_layout = true,
+};
