@@ -94,6 +94,17 @@ class Density:
         return world
 
 
+def is_possible(model, truth):
+    """Whether the density of these values of all that is not data is a number."""
+    row = {".".join([syntax.column_name(n), *(str(k + 1) for k in at)]): v[at]
+           for n, v in truth.items() for at in np.ndindex(v.shape)
+           if not math.isnan(v[at])}
+    try:
+        return math.isfinite(model.log_density(row))
+    except Unknown:
+        return False
+
+
 def functions(model):
     """Of all that is computed, or an argument."""
     out = set()
@@ -193,7 +204,8 @@ def relation_density(world, r, at):
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
 HALVES = 0.5 ** np.arange(1, 52)  # of an interval, down to a rounding error
 NEAR_0 = 0.5 ** np.arange(58, 1000, 8)
-HALF_LINE = ("dgamma", "dexp", "dweib", "dlnorm", "dchisqr")
+HALF_LINE = ("dgamma", "dexp", "dweib", "dweib of a scale", "dlnorm",
+             "dchisqr")
 
 
 def support(name, args):

@@ -318,6 +318,9 @@ SCALAR = {
               lambda x, a, b: -log(b - a) if a <= x <= b else -INF),
     "dbeta": (lambda g, a, b: g.beta(a, b), beta_log),
     "dweib": (lambda g, v, l: (g.exponential() / l) ** (1 / v), weib_log),
+    "dweib of a scale": (lambda g, v, s: s * g.exponential() ** (1 / v),
+                         lambda x, v, s: log(v / x) + v * log(x / s)
+                         - (x / s) ** v if x > 0 else -INF),
     "ddexp": (lambda g, m, t: g.laplace(m, 1 / t),
               lambda x, m, t: log(t / 2) - t * abs(x - m)),
     "dlogis": (lambda g, m, t: g.logistic(m, 1 / t), logis_log),
@@ -455,7 +458,7 @@ MODERN = {
                               lambda k, s: (k / 2, k * scale(s) ** 2 / 2)),
     "uniform": ("dunif", lambda a, b: (a, b)),
     "beta": ("dbeta", lambda a, b: (a, b)),
-    "weibull": ("dweib", lambda a, s: (a, scale(s) ** -a)),
+    "weibull": ("dweib of a scale", lambda a, s: (a, scale(s))),
     "laplace": ("ddexp", lambda m, s: (m, 1 / scale(s))),
     "logistic": ("dlogis", lambda m, s: (m, 1 / scale(s))),
     "pareto": ("dpar", lambda c, a: (a, c)),

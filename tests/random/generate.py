@@ -55,6 +55,7 @@ class Builder:
         self.latent_always, self.observed_always = set(), set()
         self.fixed_cells = {}  # name -> cells that are data without statement
         self.asked = {}  # name -> the sampler that it should have, or ""
+        self.far = set()  # names of what is large, as it is meant to be
         self.loops = self.depth = 0
         self.ranges, self.reserved, self.may_miss = {}, set(), set()
         self.bugs_only, self.beyond_jags = bugs_only, False
@@ -498,9 +499,9 @@ def attempt(generator, bugs_only, later=None):
                 for n, v in b.world.values.items())
     if latent == 0 or latent > LARGEST_LATENT or total > 6 * LARGEST:
         raise Retry("size")
-    for v in b.world.values.values():
+    for name, v in b.world.values.items():
         v = np.abs(v[~np.isnan(v)])
-        if v.size and v.max() > 1e4:
+        if v.size and v.max() > (1e8 if name in b.far else 1e4):
             raise Retry("far out")
     for s in b.body:
         for r in syntax.relations([s]):

@@ -7,6 +7,7 @@ from captures import captured, classes_of, latent_totals
 from catalogue import any_distribution
 from correlations import class_profile, correlated, heavy_tails
 from crossing import across, flat_chain, rows_of_groups
+from edges import EDGES
 from held import held_sums, met_twice
 from hierarchies import hierarchy, overdispersion, shared_effects
 from likelihoods import (
@@ -61,6 +62,8 @@ MAKERS = [(2, random_effects), (1, scalars), (2.5, table),
 LATER = [(3, held_sums), (1, met_twice)]
 # Later still, and one in five of the seeds above.
 LATEST, SINCE = [(1, places)], 64000000
+# And one in five of those above.
+EDGES_SINCE = 68000000
 # By what a seed is modulo 48, of those that had none.
 RARE = {4: [(1, certain_trials)], 16: [(1, hidden_clusters)],
         28: [(1, classes_in_groups)], 40: [(1, bounded_mixture)]}
@@ -68,6 +71,8 @@ RARE = {4: [(1, certain_trials)], 16: [(1, hidden_clusters)],
 
 def later(seed):
     """What one piece more is taken of, or None."""
+    if seed > EDGES_SINCE and seed % 5 == 3:
+        return EDGES
     if seed > SINCE and seed % 5 == 1:
         return LATEST
     if seed > 60 and seed % 48 in RARE:

@@ -317,6 +317,9 @@ def density_agrees(bench, text, data, truth):
                                  "--init", "truth.json")
         if failed and failed.kind.startswith(ENDS):
             return failed
+        if failed and density.is_possible(model, truth):
+            return Failure("density", "no start at what the data were made "
+                           "with", failed.detail)
         if failed:
             bench.notes.append("density: no start at what the data were made "
                                "with")
@@ -508,6 +511,9 @@ def compare_runs(bench, oracle, other, words=(), like={}):
         if oracle == "plain" and held_back(*sides):
             bench.notes.append("plain: held where all nodes have a draw")
             return None
+        if oracle == "plain" and held_fast(*sides):
+            bench.notes.append("plain: stays where the derived sampler moves")
+            return None
         rows = z_scores(*sides)
         suspects = {r[1] for r in rows if r[0] > LIMIT}
         if times == 1:
@@ -541,6 +547,14 @@ def held_back(derived, plain):
     but the plain sampler stays where the node, one of its own, has a value."""
     return any(p["mean"] is None and plain[name]["mean"] is not None
                for name, p in derived.items() if name in plain)
+
+
+def held_fast(derived, plain):
+    """Whether the plain sampler's chains never leave where they began, in some
+    node of which the derived one's agree: as of k of n that are 1 no node can
+    move by itself."""
+    return any((plain.get(name, {}).get("rhat") or 0) > STILL and
+               0 < (p.get("rhat") or 0) < RHAT for name, p in derived.items())
 
 
 def met_in_one_mode(bench, words, like, names):

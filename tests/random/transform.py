@@ -59,6 +59,7 @@ CONTINUOUS = {
     "dunif": lambda x, a, b: (x - a) / (b - a),
     "dbeta": lambda x, a, b: special.betainc(a, b, x),
     "dweib": lambda x, v, l: -np.expm1(-l * x ** v),
+    "dweib of a scale": lambda x, v, s: -np.expm1(-(x / s) ** v),
     "ddexp": lambda x, m, t: stats.laplace.cdf(x, m, 1 / t),
     "dlogis": lambda x, m, t: special.expit(t * (x - m)),
     "dpar": lambda x, a, c: 1 - (c / x) ** a,
