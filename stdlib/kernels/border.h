@@ -111,6 +111,23 @@ GBM_FN void gbm_border_add(const real *a, real weight, real score,
         sums->of[o * (o + 1) / 2 + p] += weight * a[C + o] * a[C + p];
 }
 
+/* Weights and scores of the next rows of a term, of which there are n. */
+template <gbm_border_row *row>
+GBM_FN void gbm_border_rows(const struct state *s, int term, const int *element,
+                            int count, int n, real *weight, real *score)
+{
+    int e[GBM_BORDER_TOGETHER];
+    GBM_UNROLL
+    for (int i = 0; i < GBM_BORDER_TOGETHER; i++)
+        e[i] = element[(int64_t)(i < n ? i : 0) * count];
+    GBM_UNROLL
+    for (int i = 0; i < GBM_BORDER_TOGETHER; i++) {
+        row(s, term, e[i] < 0 ? -1 - e[i] : e[i], &weight[i], &score[i]);
+        weight[i] = e[i] < 0 ? 0 : weight[i];
+        score[i] = e[i] < 0 ? 0 : score[i];
+    }
+}
+
 /* Adds the rows of tree t. */
 template <int C, int O, int T, gbm_border_row *row>
 GBM_FN void gbm_border_gather(const struct gbm_joint *j, const struct state *s,
@@ -118,33 +135,26 @@ GBM_FN void gbm_border_gather(const struct gbm_joint *j, const struct state *s,
                               gbm_border_tree<C, O> *tree,
                               gbm_border_sums<O> *sums)
 {
-    GBM_UNROLL
+    GBM_ROLLED
     for (int k = 0; k < T; k++, terms += GBM_BORDER_TERM) {
         const int stride = terms[GBM_BORDER_STRIDE];
         const int *element = j->table + terms[GBM_BORDER_ELEMENT] + t;
         const real *value = j->constant + terms[GBM_BORDER_VALUE];
         value += stride ? t : 0;
         const int rows = terms[GBM_BORDER_ROWS];
-        GBM_SHORT
+        GBM_ROLLED
         for (int first = 0; first < rows; first += GBM_BORDER_TOGETHER) {
-            int e[GBM_BORDER_TOGETHER];
             real weight[GBM_BORDER_TOGETHER], score[GBM_BORDER_TOGETHER];
             GBM_UNROLL
-            for (int i = 0; i < GBM_BORDER_TOGETHER; i++)
-                e[i] = element[(int64_t)(first + i < rows ? first + i : first) *
-                               count];
-            GBM_UNROLL
-            for (int i = 0; i < GBM_BORDER_TOGETHER; i++) {
-                row(s, k, e[i] < 0 ? -1 - e[i] : e[i], &weight[i], &score[i]);
-                weight[i] = e[i] < 0 ? 0 : weight[i];
-                score[i] = e[i] < 0 ? 0 : score[i];
-            }
-            GBM_UNROLL
-            for (int i = 0; i < GBM_BORDER_TOGETHER; i++) {
+            for (int term = 0; term < T; term++)
+                if (term == k)
+                    gbm_border_rows<row>(s, term,
+                                         element + (int64_t)first * count,
+                                         count, rows - first, weight, score);
+            GBM_ROLLED
+            for (int i = 0; i < GBM_BORDER_TOGETHER && first + i < rows; i++) {
                 const int r = first + i;
                 real a[C + O];
-                if (r >= rows)
-                    break;
                 GBM_UNROLL
                 for (int m = 0; m < C + O; m++)
                     a[m] = value[(int64_t)(r * (C + O) + m) *
@@ -220,7 +230,7 @@ GBM_FN void gbm_border_store(const struct gbm_joint *j,
     gbm_border_places<C, O> at;
     gbm_border_place<C, O>(position, &at);
     real z[C];
-    GBM_UNROLL
+    GBM_ROLLED
     for (int c = 0; c < C; c++)
         z[c] = c < k->columns
                    ? gbm_normal_number(rng, k->first + c * k->count + t)
