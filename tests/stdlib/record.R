@@ -955,10 +955,22 @@ later <- function() {
                     v[[3]])), HALF, truncate = FALSE)
 }
 
-later_functions <- function()
+# A gamma's or an inverse gamma's where a or b is 0.
+log_gig_total <- function(p, a, b) {
+    if (b == 0) return(lgamma(p) - p * log(a / 2))
+    if (a == 0) return(lgamma(-p) + p * log(b / 2))
+    log(2 * besselK(sqrt(a * b), abs(p), TRUE)) - sqrt(a * b) +
+        p / 2 * (log(b) - log(a))
+}
+
+later_functions <- function() {
     record("log_modified_half_normal_total", log_total, each(
         c(1, 0.5, 0.1, 5, 20, 0.7, 3), c(0, 3, 4, -3, 5, 1.5, -20),
         c(1, 1, 1, 2, 1, 0.01, 2)))
+    record("log_gig_total", log_gig_total, each(
+        c(0, 1.5, -2.5, 20, 3, 0.4, -5, -0.4), c(1, 2, 0.3, 7, 5, 2, 0, 0),
+        c(2, 0.1, 40, 3, 0, 0, 3, 1e-6)))
+}
 
 # In the spellings of Stan.
 correlations <- function() {
