@@ -30,7 +30,7 @@ CLAUSES = ("require require_between support logdensity statistics solve draw "
            "inverse match observed add factor builtin log log_complement "
            "mixing confine folded named single priority vectors raised "
            "adjoint flat "
-           "nominal cell").split()
+           "nominal cell unordered").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
   |(?P<name>[A-Za-z][A-Za-z0-9._]*)
