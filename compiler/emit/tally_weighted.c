@@ -38,17 +38,19 @@ static void enter(struct emitter *e, const struct loop *l, const char *place)
 }
 
 /* The loops between the group's and the last, by the number of a cell of them.
- */
+ * Nothing is divided for one alone: that would stay in the loop over the rows,
+ * and so would all that depends on it. */
 static void enter_outer(struct emitter *e, const struct family *f)
 {
-    for (int i = f->nloops - 2; i > 0; i--) {
+    for (int i = f->nloops - 2; i > 1; i--) {
         const char *n = emit_int(e, length_of(e->c, f->loops[i]));
         const char *place = emit_name(e, "place");
         emit_line(e, "const int %s = (int)gbm_rest(outer, %s);", place, n);
         enter(e, f->loops[i], place);
-        if (i > 1)
-            emit_line(e, "outer = gbm_quotient(outer, %s);", n);
+        emit_line(e, "outer = gbm_quotient(outer, %s);", n);
     }
+    if (f->nloops > 2)
+        enter(e, f->loops[1], "(int)outer");
 }
 
 static void emit_weight(struct compiler *c, struct text *out,
