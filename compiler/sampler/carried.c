@@ -145,7 +145,8 @@ static bool is_scaled(struct carried *k, symp node, symp cell)
 }
 
 /* Whether the node stands in the plate's prior as its scale, or linear in its
- * mean. Rows of a regression, whose means are long sums, stay. */
+ * mean. Rows of a regression, whose means are long sums, stay, but where groups
+ * of them have a scale each. */
 static bool fits(struct carried *k)
 {
     struct compiler *c = k->c;
@@ -158,7 +159,7 @@ static bool fits(struct carried *k)
     symp node = k->seen;
     symp slope = sym_derivative(c, k->prior, cell);
     symp second = slope ? sym_derivative(c, slope, cell) : NULL;
-    if (!slope)
+    if (!slope || (!k->node->nloops && sym_any(k->prior, is_sum, NULL)))
         return false;
     if (!second || sym_is(second, 0) || sym_has_var(second, f->var))
         return is_scaled(k, node, cell) && sampler_find_carried_readers(k);
