@@ -134,10 +134,30 @@ bool joint_constant(symp e, const struct factor *g)
     return !sym_any(e, moves, g);
 }
 
-/* Whether e tells if the node is read at all: it may be 0 as often as not. */
+/* Whether e tells if the node is read at all: it may be 0 as often as not, as
+ * counts, choices, their powers, multiples and sums are. */
 static bool leaves_out(symp e)
 {
-    return !sym_never_zero(e) && (e->kind == SYM_SELECT || model_is_integer(e));
+    if (sym_never_zero(e))
+        return false;
+    switch (e->kind) {
+    case SYM_POW:
+        return leaves_out(e->args[0]);
+    case SYM_SUM:
+        return leaves_out(e->args[e->nargs - 1]);
+    case SYM_MUL:
+        for (int i = 0; i < e->nargs; i++)
+            if (leaves_out(e->args[i]))
+                return true;
+        return false;
+    case SYM_ADD:
+        for (int i = 0; i < e->nargs; i++)
+            if (!leaves_out(e->args[i]))
+                return model_is_integer(e);
+        return true;
+    default:
+        return e->kind == SYM_SELECT || model_is_integer(e);
+    }
 }
 
 /* w = scale * unit: the scale is what no instance changes. Scores are divided
