@@ -96,7 +96,7 @@ static void emit_weighted_rows(struct emitter *e, const struct tally *t)
     const int depth = e->nloops;
     const struct keyed_rows *r = &t->rows;
     const struct family *of = r->weights->families;
-    const struct loop *groups = of->loops[of->nloops - 1];
+    struct loop *groups = of->loops[of->nloops - 1];
     const int last = r->n - 1;
     for (int i = 0; i < last; i++)
         emit_open_loop(e, r->loops[i], r->lower[i], r->upper[i]);
@@ -113,7 +113,7 @@ static void emit_weighted_rows(struct emitter *e, const struct tally *t)
     emit_line(e, "for (int %s = from; %s <= to; %s++) {", row, row, row);
     e->indent++;
     symp at = sym_replace(c, r->key, r->key->args[r->key->nargs - 1],
-                          sym_loop(c, (struct loop *)(uintptr_t)groups));
+                          sym_loop(c, groups));
     emit_line(e, "const real weight = %s;", emit_expr(e, at));
     emit_line(e, "if (weight == 0)");
     emit_line(e, "    continue;");

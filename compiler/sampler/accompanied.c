@@ -34,47 +34,20 @@ static const struct var *label_of(const struct accompanied *k)
     return k->labels->family->var;
 }
 
-/* The dimension of v's subscript that is the row; -1: v is not of rows. */
-static int row_of(const struct accompanied *k, const struct var *v)
+static struct loop *row(const struct accompanied *k)
 {
+    return k->labels->family->loops[0];
+}
+
+static int row_of(const void *own, const struct var *v)
+{
+    const struct accompanied *k = own;
     if (v == label_of(k))
         return 0;
     for (int i = 0; i < k->n; i++)
         if (v == k->nodes[i]->var)
             return k->dim[i];
     return -1;
-}
-
-/* Whether all that e reads of rows is of one, *l. */
-static bool is_of_row(const struct accompanied *k, symp e, struct loop **l)
-{
-    const bool cell =
-        e->kind == SYM_REF || e->kind == SYM_SEEN || e->kind == SYM_LIVE;
-    const int dim = cell ? row_of(k, e->var) : -1;
-    if (dim >= 0) {
-        symp at = e->args[dim];
-        if (at->kind != SYM_LOOP || (*l && *l != at->loop))
-            return false;
-        *l = at->loop;
-    }
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_of_row(k, e->args[i], l))
-            return false;
-    return true;
-}
-
-static bool factor_is_of_row(const struct accompanied *k,
-                             const struct factor *g, struct loop **l)
-{
-    const symp all[] = {g->logp,  g->value, g->lower,
-                        g->upper, g->rule,  g->guard};
-    *l = NULL;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && !is_of_row(k, all[i], l))
-            return false;
-    const struct loop *row = k->labels->family->loops[0];
-    return *l && sym_same((*l)->lower, row->lower) &&
-           sym_same((*l)->upper, row->upper);
 }
 
 static bool reads_rows(const struct accompanied *k, const struct factor *g)
@@ -91,15 +64,14 @@ static void add_nodes(struct accompanied *k, struct family *f)
 {
     struct compiler *c = k->c;
     const struct factor *g = f->factor;
-    struct loop *l = NULL;
     if (k->n == MOST_FAMILIES || !f->stochastic || f->nslices || f->affine ||
         f->var->families != f || f->next_of_var ||
         !sampler_are_numbers(f->var) || !sampler_is_free(k->m, f) ||
-        !family_plain(c, f) || !sampler_factor_reads(g, label_of(k)) ||
-        !factor_is_of_row(k, g, &l))
+        !family_plain(c, f) || !sampler_factor_reads(g, label_of(k)))
         return;
+    const struct loop *l = sampler_row_loop(g, row_of, k, row(k));
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
-    if (sym_has_var(sym_replace(c, g->logp, own, sym_num(c, 1)), f->var))
+    if (!l || sym_has_var(sym_replace(c, g->logp, own, sym_num(c, 1)), f->var))
         return;
     for (int d = 0; d < f->var->ndim; d++)
         if (f->lower[d]->kind == SYM_LOOP && f->lower[d]->loop == l) {
@@ -126,10 +98,7 @@ static struct part *part_of(const struct accompanied *k, struct factor *g,
                             const struct loop *l)
 {
     struct compiler *c = k->c;
-    struct part *p = sampler_all_instances(c, g);
-    for (int i = 0; i < p->nloops; i++)
-        if (p->loops[i] == l)
-            p->solved[i] = sym_loop(c, k->labels->family->loops[0]);
+    struct part *p = sampler_row_part(c, g, l, row(k));
     for (int i = 0; i < k->n; i++) {
         struct family *f = k->nodes[i];
         if (f->factor == g)
@@ -152,10 +121,10 @@ static bool follows_rows(const struct accompanied *k, const struct var *v)
 static bool find_parts(const struct accompanied *k, struct step *s)
 {
     for (struct factor *g = k->m->factors; g; g = g->next) {
-        struct loop *l;
         if (g->replaced || !reads_rows(k, g))
             continue;
-        if (!factor_is_of_row(k, g, &l))
+        const struct loop *l = sampler_row_loop(g, row_of, k, row(k));
+        if (!l)
             return false;
         sampler_push_part(&s->parts, part_of(k, g, l));
     }
@@ -163,16 +132,6 @@ static bool find_parts(const struct accompanied *k, struct step *s)
         if (sampler_is_kept(f) && follows_rows(k, f->var))
             return false;
     return true;
-}
-
-static bool draws_labels(struct compiler *c, const struct model *m,
-                         const struct step *s)
-{
-    const struct family *f = s->family;
-    return s->sampler == &sampler_enumeration && f->nloops == 1 &&
-           f->var->ndim == 1 && !f->next_of_var && family_plain(c, f) &&
-           sampler_is_free(m, f) && !s->integrated && s->support.lower &&
-           s->support.upper && f->lower[0]->kind == SYM_LOOP;
 }
 
 static void add_member(struct accompanied *k, struct step *s, struct family *f)
@@ -184,7 +143,9 @@ static void add_member(struct accompanied *k, struct step *s, struct family *f)
 void sampler_find_accompanied(struct compiler *c, struct model *m)
 {
     for (struct step *z = m->steps; z; z = z->next) {
-        if (!z->sampler || !z->family || !draws_labels(c, m, z))
+        if (!z->sampler || !z->family || !sampler_draws_rows(c, m, z) ||
+            z->integrated || !z->support.upper ||
+            z->family->lower[0]->kind != SYM_LOOP)
             continue;
         struct accompanied *k = NEW(c, struct accompanied);
         struct step *s = NEW(c, struct step);
@@ -208,34 +169,17 @@ void sampler_find_accompanied(struct compiler *c, struct model *m)
 /* ---- its functions ---------------------------------------------------------
  */
 
-static void emit_row_density(struct compiler *c, struct text *out,
-                             const struct step *s)
-{
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN real density_%s(const struct state *s, const struct "
-                "gbm_team *team, long long element)\n{\n",
-                s->name);
-    emit_decode(&e, s->family, "element");
-    emit_line(&e, "gbm_total total = 0;");
-    for (const struct part *p = s->parts; p; p = p->next)
-        sampler_emit_rows_of(&e, p);
-    emit_line(&e, "return (real)total;");
-    text_append(out, "}\n\n");
-}
-
 /* Opens the loops over the nodes of f of a row that are not data; *cell: one.
  */
 static int open_nodes(struct emitter *e, const struct accompanied *k,
                       const struct family *f, int dim, symp *cell)
 {
     struct compiler *c = e->c;
-    symp row = sym_loop(c, k->labels->family->loops[0]);
     int braces = 0;
     for (int i = 0; i < f->nloops; i++)
         if (f->lower[dim]->loop == f->loops[i]) {
-            if (row->loop != f->loops[i])
-                emit_loop_as(e, f->loops[i], emit_int(e, row));
+            if (row(k) != f->loops[i])
+                emit_loop_as(e, f->loops[i], emit_int(e, sym_loop(c, row(k))));
         } else {
             emit_open_loop(e, f->loops[i], f->loops[i]->lower,
                            f->loops[i]->upper);
@@ -334,7 +278,7 @@ static void emit_update(struct compiler *c, struct text *out,
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_group_comment(c, out, s, "A label moves with its nodes");
-    emit_row_density(c, out, s);
+    sampler_emit_row_density(c, out, s);
     emit_update(c, out, s);
 }
 

@@ -20,14 +20,20 @@ bool sampler_follows_components(const struct model *m,
     return found;
 }
 
-bool sampler_draws_labels(struct compiler *c, const struct model *m,
-                          const struct step *s)
+bool sampler_draws_rows(struct compiler *c, const struct model *m,
+                        const struct step *s)
 {
     const struct family *f = s->family;
     return s->sampler == &sampler_enumeration && f->nloops == 1 &&
            f->var->ndim == 1 && !f->next_of_var && family_plain(c, f) &&
-           sampler_is_free(m, f) && s->support.lower &&
-           sym_is(s->support.lower, 1) && sym_fixed(s->support.upper);
+           sampler_is_free(m, f) && s->support.lower;
+}
+
+bool sampler_draws_labels(struct compiler *c, const struct model *m,
+                          const struct step *s)
+{
+    return sampler_draws_rows(c, m, s) && sym_is(s->support.lower, 1) &&
+           sym_fixed(s->support.upper);
 }
 
 void sampler_emit_trade_cells(struct emitter *e, struct var *v,

@@ -34,11 +34,6 @@ static struct loop *row_loop(const struct trade *k, const struct family *f)
     return NULL;
 }
 
-static bool same_ends(const struct loop *a, const struct loop *b)
-{
-    return sym_same(a->lower, b->lower) && sym_same(a->upper, b->upper);
-}
-
 /* Statements that draw 0s and 1s of all rows, one by one. */
 static bool are_bits(const struct trade *k)
 {
@@ -48,7 +43,7 @@ static bool are_bits(const struct trade *k)
             sampler_is_free(k->m, f) ? sampler_step_of(k->m, f) : NULL;
         const struct loop *l = row_loop(k, f);
         if (!s || s->sampler != &sampler_enumeration || !l ||
-            !same_ends(l, row) || !family_plain(k->c, f) || f->affine ||
+            !sampler_same_ends(l, row) || !family_plain(k->c, f) || f->affine ||
             s->integrated || !s->support.lower || !s->support.upper ||
             !sym_is(s->support.lower, 0) || !sym_is(s->support.upper, 1))
             return false;
@@ -56,20 +51,10 @@ static bool are_bits(const struct trade *k)
     return row != NULL;
 }
 
-/* Whether all references to the cells in e are of the row *l. */
-static bool is_of_row(const struct trade *k, symp e, struct loop **l)
+static int row_of(const void *own, const struct var *v)
 {
-    if ((e->kind == SYM_REF || e->kind == SYM_SEEN || e->kind == SYM_LIVE) &&
-        e->var == k->var) {
-        symp at = e->args[k->row];
-        if (at->kind != SYM_LOOP || (*l && *l != at->loop))
-            return false;
-        *l = at->loop;
-    }
-    for (int i = 0; i < e->nargs; i++)
-        if (!is_of_row(k, e->args[i], l))
-            return false;
-    return true;
+    const struct trade *k = own;
+    return v == k->var ? k->row : -1;
 }
 
 static bool has_cells(symp e, const void *var)
@@ -86,39 +71,23 @@ static bool exclude_each_other(const struct trade *k)
     return false;
 }
 
-/* The instances of g of one row; NULL: it reads several. */
-static struct part *of_row(const struct trade *k, struct factor *g)
-{
-    const symp all[] = {g->logp,  g->value, g->lower,
-                        g->upper, g->rule,  g->guard};
-    struct part *p = sampler_all_instances(k->c, g);
-    struct loop *l = NULL, *row = row_loop(k, k->var->families);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && !is_of_row(k, all[i], &l))
-            return NULL;
-    for (int i = 0; i < p->nloops; i++)
-        if (p->loops[i] == l && same_ends(l, row)) {
-            p->solved[i] = sym_loop(k->c, row);
-            return p;
-        }
-    return NULL;
-}
-
 /* The densities of all that reads a row; false: some may not be had row by row.
  */
 static bool find_parts(const struct trade *k, struct step *s)
 {
+    struct loop *row = row_loop(k, k->var->families);
     for (struct factor *g = k->m->factors; g; g = g->next) {
         if (g->replaced)
             continue;
-        if (model_follows(k->m, g->logp, k->var) &&
-            !sampler_factor_reads(g, k->var))
+        if (!sampler_factor_reads(g, k->var)) {
+            if (model_follows(k->m, g->logp, k->var))
+                return false;
+            continue;
+        }
+        const struct loop *l = sampler_row_loop(g, row_of, k, row);
+        if (!l)
             return false;
-        struct part *p = sampler_factor_reads(g, k->var) ? of_row(k, g) : NULL;
-        if (p)
-            sampler_push_part(&s->parts, p);
-        else if (sampler_factor_reads(g, k->var))
-            return false;
+        sampler_push_part(&s->parts, sampler_row_part(k->c, g, l, row));
     }
     for (const struct family *f = k->m->families; f; f = f->next)
         if (sampler_is_kept(f) && model_derived_depends(k->m, f->var, k->var))
@@ -179,23 +148,6 @@ static symp cell_at(const struct trade *k, const char *at)
     symp other = sym_param(k->c, intern(k->c, at));
     symp args[] = {k->row ? other : row, k->row ? row : other};
     return sym_ref(k->c, k->var, 2, args);
-}
-
-/* density_: of all that reads the element's row. */
-static void emit_row_density(struct compiler *c, struct text *out,
-                             const struct step *s)
-{
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN real density_%s(const struct state *s, const struct "
-                "gbm_team *team, long long element)\n{\n",
-                s->name);
-    emit_decode(&e, s->family, "element");
-    emit_line(&e, "gbm_total total = 0;");
-    for (const struct part *p = s->parts; p; p = p->next)
-        sampler_emit_rows_of(&e, p);
-    emit_line(&e, "return (real)total;");
-    text_append(out, "}\n\n");
 }
 
 /* count_, and at_: the subscripts of the cells of a row, one by one. */
@@ -284,7 +236,7 @@ static void emit_update(struct compiler *c, struct text *out,
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_group_comment(c, out, s, "Cells of a row trade values");
-    emit_row_density(c, out, s);
+    sampler_emit_row_density(c, out, s);
     emit_places(c, out, s);
     emit_update(c, out, s);
 }
