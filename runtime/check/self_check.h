@@ -81,6 +81,14 @@ struct change self_check_joint(struct self_check *s);
 /* Computes all that is derived. */
 void self_check_refresh(const struct self_check *s);
 bool self_check_reaches(const struct self_check *s, int step);
+/* Adds by what a step's conditional changes as an element goes from a to b, as
+ * it is told from where the chain stands. */
+void self_check_add_conditional(const struct self_check *s,
+                                const struct gbm_step *step, int64_t element,
+                                const double *a, const double *b,
+                                struct change *total);
+/* The random numbers of the sweep that it is. */
+struct gbm_sweep self_check_sweep(const struct self_check *s);
 /* One step of a sweep; what its conditionals say of its moves. */
 struct change self_check_step(struct self_check *s, int step, double until);
 /* What they say, beside the joint before and after. */
@@ -112,6 +120,11 @@ bool self_check_rounding_explains(struct self_check *s, void *const *from,
  * step. OK if none is to blame. */
 enum gbm_status self_check_blame(struct self_check *s, uint32_t first,
                                  uint32_t last);
+
+/* self_check_back.c. Step k, made again from the values `from`, adds up where
+ * its conditional is asked from there, and its elements come back from where
+ * they went but for digits that are lost there. The chain is left as it is. */
+bool self_check_adds_up_before(struct self_check *s, int k, void *const *from);
 
 /* self_check_device.c. After some sweeps on a device of its own memory: its
  * densities, its sweep beside the host's, and the steps at the state that it

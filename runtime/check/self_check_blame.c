@@ -106,6 +106,7 @@ enum gbm_status self_check_blame(struct self_check *s, uint32_t first,
                 double moved = after.value - before.value;
                 if (self_check_compare(one, before, after) == DOES_NOT &&
                     !self_check_rounding_explains(s, from, moved - one.value) &&
+                    !self_check_adds_up_before(s, k, from) &&
                     !blame_element(s, k))
                     refuse(s, k, s->in->model->steps[k].variable, one.value,
                            moved);

@@ -108,10 +108,10 @@ static bool counts_for_nothing(const struct self_check *s, int family,
     return s->dropped[at + element];
 }
 
-static void add_conditional(const struct self_check *s,
-                            const struct gbm_step *step, int64_t element,
-                            const double *a, const double *b,
-                            struct change *total)
+void self_check_add_conditional(const struct self_check *s,
+                                const struct gbm_step *step, int64_t element,
+                                const double *a, const double *b,
+                                struct change *total)
 {
     double at_a = step->conditional(s->state, element, a);
     double at_b = step->conditional(s->state, element, b);
@@ -181,7 +181,7 @@ static struct change move_chunk(struct self_check *s, int k,
         if (memcmp(a, b, (size_t)n * sizeof *a) == 0) {
             add_standing(s, step, e, a, &total);
         } else {
-            add_conditional(s, step, e, a, b, &total);
+            self_check_add_conditional(s, step, e, a, b, &total);
             s->moves++;
             s->reached[k] = true;
         }
@@ -297,12 +297,17 @@ static void derive(const struct self_check *s, int f)
         (fam->refresh ? fam->refresh : fam->derive)(s->state, e);
 }
 
+struct gbm_sweep self_check_sweep(const struct self_check *s)
+{
+    return (struct gbm_sweep){.seed = s->rt->options.seed,
+                              .sweep = SELF_CHECK_FIRST + s->sweep,
+                              .adapting = 2};
+}
+
 struct change self_check_step(struct self_check *s, int k, double until)
 {
     const struct gbm_step *step = &s->in->model->steps[k];
-    struct gbm_sweep sweep = {.seed = s->rt->options.seed,
-                              .sweep = SELF_CHECK_FIRST + s->sweep,
-                              .adapting = 2};
+    const struct gbm_sweep sweep = self_check_sweep(s);
     double began = rt_clock();
     if (step->kind == GBM_STEP_DERIVE && s->in->steps[k].active)
         derive(s, step->family);
