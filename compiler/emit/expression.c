@@ -175,7 +175,9 @@ const char *emit_int(struct emitter *e, symp x)
 {
     if (model_is_integer(x)) /* also as an end, behind a comparison */
         return strength(x) > 0 ? emit_expr(e, x) : emit_in_brackets(e, x);
-    return intern_format(e->c, "(int)(%s)", emit_expr(e, x));
+    return intern_format(e->c, "%s(%s)",
+                         model_is_whole(x) ? "(int)" : "gbm_nearest",
+                         emit_expr(e, x));
 }
 
 const char *emit_in_brackets(struct emitter *e, symp x)

@@ -86,6 +86,29 @@ struct look {
     bool loading;      /* the statement is of the data block */
 };
 
+/* That x, which `text` names, is a whole number, where the data decide it. */
+static void check_whole(const struct look *k, symp x, const char *text)
+{
+    if (k->of_state || !*k->where || model_is_whole(x) || sym_reads_latent(x) ||
+        !emit_loops_in_scope(k->e, x))
+        return;
+    emit_line(k->e, "if (!gbm_is_nearest(problem, \"%s\", %s))", text,
+              emit_expr(k->e, x));
+    emit_line(k->e, "    return false;");
+}
+
+/* The ends of a range, or, without the other end, a value. */
+static void check_ends(const struct look *k, symp lower, symp upper,
+                       const char *of)
+{
+    struct compiler *c = k->e->c;
+    if (lower)
+        check_whole(k, lower,
+                    upper ? intern_format(c, "the first of %s", of) : of);
+    if (upper)
+        check_whole(k, upper, intern_format(c, "the last of %s", of));
+}
+
 static bool is_known(const struct look *k, symp x)
 {
     return (k->of_state || !sym_reads_latent(x)) &&
@@ -226,6 +249,9 @@ static void check(struct look *k, symp x)
             (at->kind == SYM_NUM && at->number == 1) ||
             (k->of_state && !k->turned && !sym_reads_latent(at)))
             continue;
+        check_whole(
+            k, at,
+            intern_format(e->c, "subscript %d of %s", d + 1, x->var->name));
         emit_line(e, "if (!gbm_subscript(problem, \"%s\", %d, %s, s->%s_n%d))",
                   x->var->name, d + 1, emit_int(e, at), x->var->cname, d + 1);
         emit_line(e, "    return false;");
@@ -233,6 +259,21 @@ static void check(struct look *k, symp x)
     if (!k->of_state && !k->ends && !model_may_miss(x) &&
         ((x->var->role == ROLE_GIVEN && is_known(k, x)) || must_be_seen(k, x)))
         check_read(k, x);
+}
+
+/* The loops about a statement, its own cell and the ranges in it. */
+static void check_places(const struct look *k, const struct family *f)
+{
+    struct compiler *c = k->e->c;
+    for (int i = 0; i < f->nloops; i++)
+        check_ends(k, f->loops[i]->lower, f->loops[i]->upper,
+                   intern_format(c, "loop %s", f->loops[i]->name));
+    for (int d = 0; d < f->var->ndim; d++)
+        check_ends(k, f->lower[d], f->upper[d],
+                   intern_format(c, "subscript %d of %s", d + 1, f->var->name));
+    for (const struct range_check *r = f->ranges; r; r = r->next)
+        check_ends(k, r->lower, r->upper,
+                   text_in_string(c, span_source(c, r->span)));
 }
 
 /* Goes through what the family's statement reads. */
@@ -263,6 +304,7 @@ void emit_check_subscripts(struct emitter *e, const struct family *f)
     struct look k = {.e = e,
                      .where = text_in_string(e->c, span_text(e->c, f->span)),
                      .loading = f->data_block};
+    check_places(&k, f);
     check_family(&k, f);
 }
 

@@ -355,6 +355,10 @@ bool model_can_be_drawn(const struct family *f);
 symp model_counted_instances(const struct factor *g);
 /* Whether x is a whole number whatever the state. */
 bool model_is_integer(symp x);
+/* The same of what stands in a subscript as a real number. */
+bool model_is_whole(symp x);
+/* Whether the state makes it any number, and not whole ones alone. */
+bool model_is_continuous(symp x);
 /* A count, as of a Bernoulli node, that may be 0. */
 bool model_may_be_no_count(symp x);
 /* Whether a reference may lie outside its array at some state: then what is

@@ -11,16 +11,6 @@
 
 /* ---- roles -------------------------------------------------------------- */
 
-static bool rounds(symp e)
-{
-    static const char *const rounding[] = {"ceiling", "floor", "round",
-                                           "trunc"};
-    for (size_t i = 0; i < sizeof rounding / sizeof *rounding; i++)
-        if (e->kind == SYM_CALL && !strcmp(e->name, rounding[i]))
-            return true;
-    return false;
-}
-
 /* Marks what a subscript or the end of a range reads: such data are integers,
  * but for those that it rounds, or compares (`compared`). */
 static void mark_index(symp e, bool compared)
@@ -29,7 +19,7 @@ static void mark_index(symp e, bool compared)
         e->var->indexes = true;
         e->var->counts = e->var->counts || !compared;
     }
-    if (rounds(e))
+    if (e->kind == SYM_CALL && e->entry && entry_clause(e->entry, "flat"))
         return;
     compared = compared || (e->kind == SYM_CALL && model_is_integer(e));
     for (int i = 0; i < e->nargs; i++)
@@ -158,6 +148,24 @@ static void settle_variable(struct compiler *c, struct var *v)
                  "%s is declared given, so it cannot be defined here", v->name);
 }
 
+/* Subscripts are whole numbers whatever the state. */
+static bool reads_between_cells(symp e, const void *unused)
+{
+    (void)unused;
+    for (int i = 0; e->kind == SYM_REF && i < e->nargs; i++)
+        if (model_is_continuous(e->args[i]))
+            return true;
+    return false;
+}
+
+static void check_subscripts(struct compiler *c, const struct family *f)
+{
+    if (family_any(f, reads_between_cells, NULL, true))
+        error_at(c, f->span,
+                 "a subscript is a random variable that is continuous: "
+                 "trunc(x) or round(x) makes a whole number of it");
+}
+
 /* The variables that a family's subscripts, loops and ranges read. */
 static void mark_indices_of(struct family *f)
 {
@@ -183,6 +191,8 @@ void model_settle_roles(struct compiler *c, struct model *m)
         settle_variable(c, v);
     for (struct family *f = m->families; f; f = f->next)
         mark_indices_of(f);
+    for (struct family *f = m->families; f; f = f->next)
+        check_subscripts(c, f);
     for (struct var *v = m->vars; v; v = v->next) {
         if (v->counts && v->role == ROLE_GIVEN)
             v->integer = true;

@@ -92,6 +92,10 @@ struct loop *model_new_loop(struct compiler *c, const char *name, symp lower,
                             symp upper);
 /* NULL after an error. */
 symp model_scalar_of(struct resolver *r, const struct expr *e);
+/* Whether x may be a subscript or the end of a range; else an error. */
+bool model_check_whole(struct resolver *r, struct span span, symp x);
+/* The value of one. */
+symp model_whole_of(struct resolver *r, const struct expr *e);
 /* Reports a name that the library lacks, with the nearest one. */
 void model_unknown_name(struct resolver *r, enum entry_kind kind,
                         const struct expr *e);

@@ -18,7 +18,7 @@ static bool resolve_subscript(struct resolver *r, const struct expr *e,
     }
     f->lower[d] = v.body;
     if (!v.ndim)
-        return true;
+        return model_check_whole(r, e->span, v.body);
     symp first = sym_replace_loop(c, v.body, v.loops[0], sym_num(c, 1));
     symp rest = sym_sub(c, v.body, sym_loop(c, v.loops[0]));
     f->upper[d] = v.extents[0];
@@ -48,8 +48,8 @@ static bool resolve_lhs(struct resolver *r, const struct stmt *s,
             f->lower[d] = sym_num(c, 1);
             f->upper[d] = v->declared[d] ? v->declared[d] : sym_extent(c, v, d);
         } else if (e->kind == EXPR_RANGE) {
-            f->lower[d] = model_scalar_of(r, e->args[0]);
-            f->upper[d] = model_scalar_of(r, e->args[1]);
+            f->lower[d] = model_whole_of(r, e->args[0]);
+            f->upper[d] = model_whole_of(r, e->args[1]);
             if (!f->upper[d])
                 return false;
         } else if (!resolve_subscript(r, e, f, d)) {
@@ -447,8 +447,8 @@ static void resolve_for(struct resolver *r, const struct stmt *s)
     symp index = sym_loop(c, l), value = index;
     bool single = false;
     if (s->range->kind == EXPR_RANGE) {
-        l->lower = model_scalar_of(r, s->range->args[0]);
-        l->upper = model_scalar_of(r, s->range->args[1]);
+        l->lower = model_whole_of(r, s->range->args[0]);
+        l->upper = model_whole_of(r, s->range->args[1]);
         if (!l->lower || !l->upper)
             return;
         single = l->lower->kind == SYM_NUM && sym_same(l->lower, l->upper);

@@ -95,6 +95,63 @@ bool model_is_integer(symp x)
     UNREACHABLE();
 }
 
+static bool is_whole(symp x, int depth);
+
+/* Whether all statements of a node, data or not, give it whole numbers.
+ * `depth`: they may be recursive. */
+static bool has_whole_values(const struct var *v, int depth)
+{
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (depth == 8 || (f->stochastic ? !model_draws_integers(f)
+                           : !f->body    ? true
+                                         : !is_whole(f->body, depth + 1)))
+            return v->integer;
+    return v->integer || v->families;
+}
+
+static bool is_whole(symp x, int depth)
+{
+    switch (x->kind) {
+    case SYM_TARGET: /* values of a node that may be a subscript */
+    case SYM_PARAM:
+        return true;
+    case SYM_REF:
+        return has_whole_values(x->var, depth);
+    case SYM_SUM:
+        return is_whole(x->args[2], depth);
+    case SYM_ADD:
+    case SYM_MUL:
+        for (int i = 0; i < x->nargs; i++)
+            if (!is_whole(x->args[i], depth))
+                return false;
+        return true;
+    default:
+        return model_is_integer(x) || (x->kind == SYM_CALL && x->entry &&
+                                       entry_clause(x->entry, "flat"));
+    }
+}
+
+bool model_is_whole(symp x) { return is_whole(x, 0); }
+
+/* Whether x has values from a continuum. */
+static bool is_continuous(symp x, int depth)
+{
+    const bool defined = x->kind == SYM_REF && x->var->families;
+    const struct family *f = defined ? x->var->families : NULL;
+    for (; f && depth < 8; f = f->next_of_var)
+        if (f->stochastic ? !model_draws_integers(f)
+                          : f->body && is_continuous(f->body, depth + 1))
+            return true;
+    if (x->kind != SYM_ADD && x->kind != SYM_MUL)
+        return false;
+    for (int i = 0; i < x->nargs; i++)
+        if (is_continuous(x->args[i], depth))
+            return true;
+    return false;
+}
+
+bool model_is_continuous(symp x) { return is_continuous(x, 0); }
+
 bool model_may_be_no_count(symp x)
 {
     return x->kind != SYM_NUM && model_is_integer(x) && !sym_never_zero(x);

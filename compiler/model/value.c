@@ -2,6 +2,7 @@
  * at most two dimensions whose element is an expression of their indices. */
 #include "model/resolve.h"
 #include "algebra/inside.h"
+#include <math.h>
 #include <string.h>
 
 static symp scope_value(const struct resolver *r, const char *name)
@@ -39,6 +40,20 @@ symp model_scalar_of(struct resolver *r, const struct expr *e)
     return v.body;
 }
 
+bool model_check_whole(struct resolver *r, struct span span, symp x)
+{
+    if (x->kind != SYM_NUM || x->number == floor(x->number))
+        return true;
+    error_at(r->c, span, "a whole number is needed here, not %g", x->number);
+    return false;
+}
+
+symp model_whole_of(struct resolver *r, const struct expr *e)
+{
+    symp x = model_scalar_of(r, e);
+    return x && model_check_whole(r, e->span, x) ? x : NULL;
+}
+
 /* Adds a dimension to an array value. */
 symp model_add_dimension(struct resolver *r, struct value *out, symp extent,
                          struct span span)
@@ -61,8 +76,8 @@ symp model_add_dimension(struct resolver *r, struct value *out, symp extent,
 static bool range_ends(struct resolver *r, const struct expr *e, symp *lower,
                        symp *upper)
 {
-    *lower = model_scalar_of(r, e->args[0]);
-    *upper = *lower ? model_scalar_of(r, e->args[1]) : NULL;
+    *lower = model_whole_of(r, e->args[0]);
+    *upper = *lower ? model_whole_of(r, e->args[1]) : NULL;
     if (!*upper)
         return false;
     double length;
@@ -96,7 +111,7 @@ static symp subscript(struct resolver *r, const struct expr *e, struct var *v,
     if (!value_of(r, e, &index))
         return NULL;
     if (!index.ndim)
-        return index.body;
+        return model_check_whole(r, e->span, index.body) ? index.body : NULL;
     symp l = model_add_dimension(r, out, index.extents[0], e->span);
     return l ? sym_replace_loop(c, index.body, index.loops[0], l) : NULL;
 }
@@ -639,8 +654,8 @@ static bool value_of_sum(struct resolver *r, const struct expr *e,
                          struct value *out)
 {
     struct compiler *c = r->c;
-    symp lower = model_scalar_of(r, e->args[0]);
-    symp upper = lower ? model_scalar_of(r, e->args[1]) : NULL;
+    symp lower = model_whole_of(r, e->args[0]);
+    symp upper = lower ? model_whole_of(r, e->args[1]) : NULL;
     if (!upper)
         return false;
     struct loop *l = model_new_loop(c, e->name, lower, upper);

@@ -34,17 +34,25 @@ static void append_missing(struct rt_starter *s, size_t *at)
     }
 }
 
+/* "MODEL:LINE:COLUMN: y[3]: TEXT", without a name that the text has. */
+static void problem_of(const struct rt_starter *s, int64_t element,
+                       const char *text, char *out, size_t size)
+{
+    char name[256];
+    rt_element_name(s->in, s->state, s->family, element, name, sizeof name);
+    const bool named = strstr(text, name) != NULL;
+    snprintf(out, size, "%s: %s%s%s", s->in->model->families[s->family].where,
+             named ? "" : name, named ? "" : ": ", text);
+}
+
 /* The first few problems of the family, in the model's words. */
 enum gbm_status rt_start_report_check(struct rt_starter *s)
 {
     const struct gbm_family *fam = &s->in->model->families[s->family];
     struct gbm_problem problem = s->problem;
-    char name[256];
-    rt_element_name(s->in, s->state, s->family, s->element, name, sizeof name);
-    bool named = strstr(problem.text, name) != NULL;
-    enum gbm_status status =
-        rt_fail(s->rt, GBM_USER_ERROR, "%s: %s%s%s", fam->where,
-                named ? "" : name, named ? "" : ": ", problem.text);
+    char text[sizeof problem.text + 512];
+    problem_of(s, s->element, problem.text, text, sizeof text);
+    enum gbm_status status = rt_fail(s->rt, GBM_USER_ERROR, "%s", text);
     size_t at = strlen(s->rt->message);
     const struct rt_slot *slot = &s->in->slots[fam->variable];
     int more = 0;
@@ -53,10 +61,12 @@ enum gbm_status rt_start_report_check(struct rt_starter *s)
          e < s->in->elements[s->family] && !slot->per_chain && more < 6; e++) {
         if (fam->check(s->state, e, &problem))
             continue;
-        if (++more < 5)
-            append(s->rt, &at, "\n%s: %s", fam->where, problem.text);
-        else if (more == 5)
+        if (++more == 5)
             append(s->rt, &at, "\n... and more");
+        if (more >= 5)
+            continue;
+        problem_of(s, e, problem.text, text, sizeof text);
+        append(s->rt, &at, "\n%s", text);
     }
     if (!strstr(s->problem.text, "is missing"))
         append_missing(s, &at);

@@ -174,6 +174,13 @@ GBM_FN bool gbm_is_finite(real x) { return x - x == 0; }
 
 GBM_FN bool gbm_is_nan(real x) { return x != x; }
 
+/* A subscript, or an end of a loop, that rounding may have put beside the whole
+ * number that it is: 49 * (1.0 / 49) is below 1. */
+GBM_FN int gbm_nearest(real x)
+{
+    return (int)(x < 0 ? x - REAL_C(0.5) : x + REAL_C(0.5));
+}
+
 /* A draw as an integer: missing (see gbm_is_missing) if it is no number, or
  * none that an integer can hold. */
 GBM_FN int gbm_whole(real x)

@@ -110,6 +110,25 @@ leads weights '{"y": [1, 2], "K": 3, "p": [[0.5, 0.5], [0.5, 0.5]], "a": [2, 2, 
 leads named '{"y": [1, 2], "K": 3}' 'subscript 1 of b is 3' '
   for (i in 1:2) { y[i] ~ dnorm(mu[i], 1); mu[i] <- i * mean(b[1:K]) }
   for (k in 1:2) { b[k] ~ dnorm(0, 1) }'
+
+# No subscript and no end of a range is cut off to a whole number, as in JAGS; one
+# that rounding has put beside it is that number: 49 / 49.
+leads half '{"y": [1, 2, 3, 4]}' 'y\[2\].*subscript 1 of b is 1.5, but must be a whole' '
+  for (i in 1:4) { y[i] ~ dnorm(b[(i + 1) / 2], 1) }
+  for (k in 1:2) { b[k] ~ dnorm(0, 1) }'
+says '^half.gbm:2:[0-9]+: y\[4\]: subscript 1 of b is 2.5'
+leads end '{"y": [1, 2, 3, 4], "N": 7}' 'last of loop i is 3.5' '
+  b ~ dnorm(0, 1)
+  for (i in 1:(N / 2)) { y[i] ~ dnorm(b, 1) }'
+leads range '{"y": [1], "N": 3}' 'last of 1:\(N / 2\) is 1.5' '
+  for (k in 1:2) { b[k] ~ dnorm(0, 1) }
+  y ~ dnorm(sum(b[1:(N / 2)]), 1)'
+leads computed '{"y": [1, 2]}' 'subscript 1 of b is 1.5' '
+  for (k in 1:2) { b[k] ~ dnorm(0, 1) }
+  for (i in 1:2) { at[i] <- i / 2 + 0.5; y[i] ~ dnorm(b[at[i]], 1) }'
+leads fraction '{"y": [1, 2], "n": 49, "K": 1}' 'y\[2\].*of b is 2, but' '
+  for (i in 1:2) { y[i] ~ dnorm(b[i * n / 49], 1) }
+  for (k in 1:K) { b[k] ~ dnorm(0, 1) }'
 # a turn that reads something else, and turns that there are none of
 cat >within.gbm <<'END'
 model {

@@ -88,25 +88,25 @@ GBM_HOST_CELL(index0)
 
 GBM_FN void derive_copies_3_v(const struct state *s, const struct gbm_team *team, long long element)
 {
-    GBM_SCRATCH(values, small, (int)(gbm_smaller(*s->N_v, 20000)));
-    for (int i_v = 1; i_v <= (int)(gbm_smaller(*s->N_v, 20000)); i_v++) {
+    GBM_SCRATCH(values, small, gbm_nearest(gbm_smaller(*s->N_v, 20000)));
+    for (int i_v = 1; i_v <= gbm_nearest(gbm_smaller(*s->N_v, 20000)); i_v++) {
         values[i_v - 1] = y_v(i_v);
     }
-    GBM_SCRATCH(values1, small1, (int)(gbm_smaller(*s->N_v, 20000)));
-    for (int i1_v = 1; i1_v <= (int)(gbm_smaller(*s->N_v, 20000)); i1_v++) {
+    GBM_SCRATCH(values1, small1, gbm_nearest(gbm_smaller(*s->N_v, 20000)));
+    for (int i1_v = 1; i1_v <= gbm_nearest(gbm_smaller(*s->N_v, 20000)); i1_v++) {
         values1[i1_v - 1] = g_v(i1_v);
     }
-    GBM_SCRATCH(values2, small2, (int)(gbm_smaller(*s->N_v, 20000)));
-    for (int i2_v = 1; i2_v <= (int)(gbm_smaller(*s->N_v, 20000)); i2_v++) {
+    GBM_SCRATCH(values2, small2, gbm_nearest(gbm_smaller(*s->N_v, 20000)));
+    for (int i2_v = 1; i2_v <= gbm_nearest(gbm_smaller(*s->N_v, 20000)); i2_v++) {
         values2[i2_v - 1] = 0;
     }
-    GBM_SCRATCH(values3, small3, (int)(gbm_smaller(*s->N_v, 20000)));
-    for (int i3_v = 1; i3_v <= (int)(gbm_smaller(*s->N_v, 20000)); i3_v++) {
+    GBM_SCRATCH(values3, small3, gbm_nearest(gbm_smaller(*s->N_v, 20000)));
+    for (int i3_v = 1; i3_v <= gbm_nearest(gbm_smaller(*s->N_v, 20000)); i3_v++) {
         values3[i3_v - 1] = 0;
     }
-    GBM_SCRATCH(result, result_small, ((int)(gbm_smaller(*s->N_v, 20000))) * (1));
+    GBM_SCRATCH(result, result_small, (gbm_nearest(gbm_smaller(*s->N_v, 20000))) * (1));
     gbm_copies(gbm_smaller(*s->N_v, 20000), values, values1, values2, values3, result);
-    for (int row_v = 1; row_v <= (int)(gbm_smaller(*s->N_v, 20000)); row_v++) {
+    for (int row_v = 1; row_v <= gbm_nearest(gbm_smaller(*s->N_v, 20000)); row_v++) {
         copies_3_v(row_v) = result[row_v - 1];
     }
 }
@@ -118,7 +118,7 @@ GBM_HOST_DERIVE(derive_copies_3_v)
 static int64_t cells_copies_3_v_in(const struct state *s, int64_t element, int64_t *out)
 {
     int64_t count = 0;
-    for (int row_v = 1; row_v <= (int)(gbm_smaller(*s->N_v, 20000)); row_v++) {
+    for (int row_v = 1; row_v <= gbm_nearest(gbm_smaller(*s->N_v, 20000)); row_v++) {
         if (out)
             out[count] = (row_v) - 1;
         count++;
@@ -132,7 +132,7 @@ static int64_t cells_copies_3_v(const void *state, int64_t element, int64_t *out
 
 static void subscripts_copies_3_v_in(const struct state *s, int64_t element, int *out)
 {
-    out[0] = (int)(gbm_smaller(*s->N_v, 20000));
+    out[0] = gbm_nearest(gbm_smaller(*s->N_v, 20000));
 }
 static void subscripts_copies_3_v(const void *state, int64_t element, int *out)
 {
