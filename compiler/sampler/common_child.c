@@ -57,7 +57,8 @@ static bool has_common_child(const struct integrated *k, const struct step *s)
         const struct part *q = part_of(s, p->factor);
         if (q && !reads_always(k, p, s->family))
             return false;
-        common = common || (q && !q->own && (count || !p->own));
+        common = common || (q && !sampler_is_prior(s, q) &&
+                            (count || !sampler_is_prior(k->step, p)));
     }
     return common;
 }
@@ -72,6 +73,37 @@ static bool stands_apart(const struct integrated *k, const struct step *s)
     return true;
 }
 
+bool sampler_draws_scales(const struct step *s)
+{
+    return s->sampler == &sampler_direct && s->law.exponent &&
+           !s->family->nslices && !s->family->auxiliary;
+}
+
+/* Whether each of a plate of scales has one child, and no more, beside its
+ * prior. */
+static bool has_a_child_each(const struct step *s)
+{
+    int n = 0;
+    for (const struct part *p = s->parts; p; p = p->next) {
+        if (sampler_is_prior(s, p))
+            continue;
+        for (int i = 0; i < p->nloops; i++)
+            if (!p->solved[i])
+                return false;
+        if (p->inverse || n++)
+            return false;
+    }
+    return n == 1 && s->family->nloops > 0;
+}
+
+/* Of scales all may go whose children the parameter scales, too; else those
+ * that are no scales. */
+static bool may_stand_beside(const struct integrated *k, const struct step *s)
+{
+    return k->scales ? sampler_draws_scales(s) && has_a_child_each(s)
+                     : !s->law.exponent;
+}
+
 void sampler_find_common_children(struct integrated *k)
 {
     const struct step *s = k->step;
@@ -79,7 +111,7 @@ void sampler_find_common_children(struct integrated *k)
         return;
     for (struct step *t = k->m->steps; t && k->n < MOST_NODES; t = t->next)
         if (t != s && !t->family->nslices && !t->family->auxiliary &&
-            !t->law.exponent && sampler_can_go(k->m, t) &&
+            may_stand_beside(k, t) && sampler_can_go(k->m, t) &&
             !bounds_read(k, t->family) && has_common_child(k, t) &&
             stands_apart(k, t))
             k->nodes[k->n++] =

@@ -18,7 +18,8 @@
  * give their rate a gamma, that is its draw, though given the nodes it has one,
  * too.
  *
- * So go nodes that stand in one likelihood with the parameter: common_child.c.
+ * So go nodes that stand in one likelihood with the parameter, and scales beside
+ * one of all: common_child.c.
  *
  * So is the concentration of sticks, v[k] ~ dbeta(1, alpha), though given v it
  * is a gamma: where alpha is small, log(1 - v) is of the rounding of v.
@@ -78,12 +79,23 @@ static bool reads_rounded(const struct step *s)
 }
 
 /* Whether s may be drawn otherwise than it is. */
-static bool may_change(const struct model *m, const struct step *s)
+static bool may_change_place(const struct model *m, const struct step *s)
 {
     return !s->merged && !s->asked.word && !sampler_named(m, s->family) &&
            !s->family->auxiliary && !s->family->data_block && !s->order.ties &&
-           !s->beside.block && s->family->factor &&
-           !s->family->factor->replaced;
+           !s->beside.block && s->family->factor;
+}
+
+static bool may_change(const struct model *m, const struct step *s)
+{
+    return may_change_place(m, s) && !s->family->factor->replaced;
+}
+
+/* One scale that others may stand beside. */
+static bool is_scale(const struct model *m, const struct step *s)
+{
+    return sampler_draws_scales(s) && !s->family->nloops && !s->scaled.by &&
+           !s->view.as && may_change_place(m, s);
 }
 
 /* One number of many, as how many there are, of which a slice tries some. */
@@ -118,6 +130,13 @@ static bool reads_added(const struct model *m, const struct step *s)
             p->factor == p->factor->family->factor)
             return true;
     return false;
+}
+
+/* Whether s may be drawn without some nodes, scales apart. */
+static bool may_go_without(const struct model *m, const struct step *s)
+{
+    return is_parameter(m, s) || is_count(m, s) || reads_added(m, s) ||
+           are_labels(m, s);
 }
 
 /* The step of the parameter as it were had the nodes' augmentations not been
@@ -219,6 +238,12 @@ static void find_nodes(struct integrated *k)
         find_nodes_of_labels(k);
         return;
     }
+    k->scales = is_scale(k->m, k->step);
+    if (k->scales)
+        sampler_find_common_children(k);
+    if (k->n || !may_go_without(k->m, k->step))
+        return;
+    k->scales = false;
     const bool added = reads_added(k->m, k->step);
     if (!added)
         find_nodes_between(k);
@@ -485,7 +510,7 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
             fits = j == i || !reads(m, node->drawn->family->factor,
                                     k->nodes[j].drawn->family->var);
     }
-    if (fits && reads_added(m, s)) {
+    if (fits && !k->beside && reads_added(m, s)) {
         k->closed = closed_without(k);
         fits = k->closed != NULL;
     }
@@ -545,8 +570,7 @@ void sampler_integrate_out(struct compiler *c, struct model *m)
 {
     struct integrated *all = NULL;
     for (struct step *s = m->steps; s; s = s->next) {
-        struct integrated *k = is_parameter(m, s) || is_count(m, s) ||
-                                       reads_added(m, s) || are_labels(m, s)
+        struct integrated *k = may_go_without(m, s) || is_scale(m, s)
                                    ? try_parameter(c, m, s, all)
                                    : NULL;
         if (!k)

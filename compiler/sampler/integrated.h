@@ -42,6 +42,7 @@ struct integrated {
     bool between;              /* points that the parameter moves: interval.c */
     bool of_labels;            /* labels settle the nodes' prior: interval.c */
     bool beside;               /* children are in common: common_child.c */
+    bool scales;               /* then all are scales of these */
     struct step *closed;       /* the parameter's without added nodes, where it
                                   is of a known family; or NULL */
     struct label_sums *labels; /* where what labels tell is noted; or NULL */
@@ -55,6 +56,8 @@ struct integrated {
  * ones have moves of their own. */
 bool sampler_draws_exactly(const struct model *m, const struct step *s);
 bool sampler_can_go(const struct model *m, const struct step *s);
+/* Whether p is the prior of what s draws, as it is or augmented. */
+bool sampler_is_prior(const struct step *s, const struct part *p);
 /* Of a node that may be data: `drawn` where it is drawn, else `seen`. */
 symp sampler_where_drawn(struct compiler *c, const struct node *node, symp seen,
                          symp drawn);
@@ -72,6 +75,9 @@ bool sampler_common_density(const struct integrated *k, struct node *node);
 
 /* Finds nodes that stand beside the parameter in a likelihood. */
 void sampler_find_common_children(struct integrated *k);
+/* Whether s draws scales of normals, as lambda[j] or tau of b[j] ~ normal(0,
+ * lambda[j] * tau), from a known family. */
+bool sampler_draws_scales(const struct step *s);
 /* Whether a child tells of the parameter what it does not of the nodes. If all
  * is a distance in units of the nodes', as that of rows from a mean is in those
  * of their precision, both hardly hold each other. */

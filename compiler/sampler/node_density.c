@@ -40,6 +40,12 @@ static bool may_be_taken_out(const struct model *m, const struct step *s)
     return free;
 }
 
+bool sampler_is_prior(const struct step *s, const struct part *p)
+{
+    const struct factor *own = s->family->factor;
+    return p->own || (own->replaced && p->factor == own->joint);
+}
+
 bool sampler_draws_exactly(const struct model *m, const struct step *s)
 {
     const struct family *f = s->family;
@@ -47,9 +53,9 @@ bool sampler_draws_exactly(const struct model *m, const struct step *s)
     if (s->merged || s->asked.word || sampler_named(m, f) || f->data_block ||
         f->affine || f->truncated || f->next_of_var || f->var->families != f ||
         s->law.rest || s->opaque || s->through || s->order.ties ||
-        s->beside.block || s->scaled.by || s->view.as || !g || g->replaced ||
-        g->guard || g->rule || g->family != f ||
-        (f->auxiliary && !may_be_taken_out(m, s)))
+        s->beside.block || s->scaled.by || s->view.as || !g ||
+        (g->replaced && !sampler_draws_scales(s)) || g->guard || g->rule ||
+        g->family != f || (f->auxiliary && !may_be_taken_out(m, s)))
         return false;
     return s->law.family || s->sampler == &sampler_confined;
 }
@@ -132,10 +138,11 @@ static symp listed_at(struct compiler *c, const struct family *f,
 
 /* Whether what is drawn below the nodes is data, or counts. Continuous nodes
  * there hold the parameter as the nodes do, and move in every sweep: a pass
- * over the rows for little. */
-static bool is_below(const struct part *p)
+ * over the rows for little. A scale with one such child is hardly held by it.
+ */
+static bool is_below(const struct integrated *k, const struct part *p)
 {
-    return p->factor->family->var->leaf ||
+    return k->scales || p->factor->family->var->leaf ||
            model_draws_integers(p->factor->family);
 }
 
@@ -267,7 +274,7 @@ static symp given_by(const struct integrated *k, const struct step *s,
     symp hit = p->inverse ? listed_at(c, f, p) : sym_num(c, 1);
     symp power = take_power(c, p, &e);
     bool rows = false;
-    if (!hit || !is_below(p))
+    if (!hit || !is_below(k, p))
         return NULL;
     struct label_sum labels;
     if (by_label(k, p, guard, e, &labels)) {
@@ -326,8 +333,9 @@ static symp given_along(const struct integrated *k, const struct step *s,
 static bool add_coefficient(const struct integrated *k, const struct step *s,
                             const struct part *p, symp e, struct change *to)
 {
-    symp *sum = p->own ? &to->own : &to->gain;
-    if (!p->own)
+    const bool prior = p->own || (k->scales && sampler_is_prior(s, p));
+    symp *sum = prior ? &to->own : &to->gain;
+    if (!prior)
         e = k->beside ? given_along(k, s, p, e) : given_by(k, s, p, e);
     if (e)
         *sum = sym_add2(k->c, *sum, e);
@@ -392,6 +400,17 @@ static bool is_given(const struct changes *k, const char *name)
     return false;
 }
 
+/* Of x^p the parameter that `solve` does not give. */
+static void add_exponent(struct compiler *c, const struct step *s,
+                         struct changes *params)
+{
+    const struct entry *d = s->law.family;
+    for (int i = 0; s->law.exponent && i < d->nparameters; i++)
+        if (!is_given(params, d->parameters[i].name))
+            add_change(params, d->parameters[i].name, s->law.exponent,
+                       sym_num(c, 0));
+}
+
 bool sampler_scalar_density(const struct integrated *k, struct node *node)
 {
     struct compiler *c = k->c;
@@ -410,11 +429,7 @@ bool sampler_scalar_density(const struct integrated *k, struct node *node)
         add_change(&params, i->label->name, sampler_own_of(c, e, &statistics),
                    sampler_gain_of(c, e, &statistics));
     }
-    if (s->law.exponent) /* x^p: the parameter that solve does not give */
-        for (int i = 0; i < d->nparameters; i++)
-            if (!is_given(&params, d->parameters[i].name))
-                add_change(&params, d->parameters[i].name, s->law.exponent,
-                           sym_num(c, 0));
+    add_exponent(c, s, &params);
     struct collected terms; /* T is what is collected */
     sym_collect(c, sampler_gain_of(c, density, &params), f->var->positive,
                 &terms);
@@ -495,6 +510,7 @@ bool sampler_common_density(const struct integrated *k, struct node *node)
         add_change(&params, i->label->name, sampler_both_of(c, e, &statistics),
                    sym_num(c, 0));
     }
+    add_exponent(c, s, &params);
     symp density =
         sym_from_library(c, entry_value(d, "logdensity"), bind, &names);
     if (!density)
