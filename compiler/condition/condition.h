@@ -131,6 +131,8 @@ struct sampler {
     bool forward; /* from its distribution: nothing observed depends on it */
     bool joint;   /* a sparse joint block: sampler/joint.h */
     bool beside;  /* moves what other steps draw */
+    /* The step whose functions its own call; NULL: none's. */
+    const struct step *(*calls)(const struct step *s);
 
     /* ---- what the sweep may do for it ---- */
     bool trials; /* tries values of an element on sums that hoist.c and copies.c

@@ -3,7 +3,12 @@
  * meet in no factor, is drawn a whole path at a time (stdlib/kernels/
  * forward_backward.h). What is left in the step's parts are its
  * emissions: all but the own prior. Paths of different elements of the other
- * loops are independent of each other. */
+ * loops are independent of each other.
+ *
+ * What a path comes from may have a statement of its own, as z[i,first[i]]: its
+ * head. Where states hardly change, the one holds the other; so the path is
+ * drawn with its head summed out, and the head behind it, by the functions of
+ * its own step. */
 #include "condition/find.h"
 #include "sampler/sampler.h"
 #include <string.h>
@@ -104,7 +109,7 @@ bool sampler_find_path(struct compiler *c, const struct step *s,
     bool first = sym_same(found[0], lhs);
     if (!first && !sym_same(found[1], lhs))
         return false;
-    out->before = found[first ? 1 : 0];
+    *out = (struct path){.before = found[first ? 1 : 0]};
     out->along = step_back(c, f, out->before);
     return out->along >= 0 && even_numbers(f, out->along) &&
            paths_are_apart(c, f);
@@ -133,6 +138,122 @@ static void make_path(struct compiler *c, struct step *s, struct path path)
     condition_gather_statistics(s);
 }
 
+/* ---- its head --------------------------------------------------------------
+ */
+
+/* The values of head's loops at which it draws `before`, what the path of f
+ * comes from. False: there are none, or not for each path. */
+static bool loops_of_head(struct compiler *c, const struct family *head,
+                          const struct family *f, symp before, symp *by)
+{
+    for (int i = 0; i < head->nloops; i++) {
+        const struct loop *l = head->loops[i];
+        by[i] = NULL;
+        for (int d = 0; d < f->var->ndim && !by[i]; d++) {
+            symp offset;
+            if (sym_plain_loop(c, head->lower[d], &offset) != l ||
+                offset->kind != SYM_NUM)
+                continue;
+            by[i] = sym_sub(c, before->args[d], offset);
+            if (by[i]->kind != SYM_LOOP ||
+                !sym_same(by[i]->loop->lower, l->lower) ||
+                !sym_same(by[i]->loop->upper, l->upper))
+                return false;
+        }
+        if (!by[i])
+            return false;
+    }
+    for (int d = 0; d < f->var->ndim; d++) {
+        double difference;
+        symp at =
+            sym_replace_loops(c, head->lower[d], head->loops, head->nloops, by);
+        if (!sym_difference(c, at, before->args[d], &difference) || difference)
+            return false;
+    }
+    return true;
+}
+
+/* Whether h draws the head of the paths of s, which then knows it. */
+static bool take_head(struct compiler *c, const struct step *s, struct step *h,
+                      struct path *path)
+{
+    const struct family *f = s->family, *head = h->family;
+    const struct loop *along = f->loops[path->along];
+    if (h == s || h->merged || h->through || h->order.ties || h->asked.alone ||
+        h->sampler != &sampler_enumeration || !h->sampler->tries_all(h) ||
+        head->var != f->var || head->nslices || !family_rectangular(head))
+        return false;
+    symp subscripts[8], by[MAX_LOOPS];
+    for (int d = 0; d < f->var->ndim; d++)
+        subscripts[d] =
+            sym_replace_loop(c, path->before->args[d], along, along->lower);
+    symp before = sym_ref(c, f->var, f->var->ndim, subscripts);
+    if (!loops_of_head(c, head, f, before, by))
+        return false;
+    path->head = h;
+    path->head_cell = before;
+    path->head_element = sym_num(c, 0);
+    for (int i = 0; i < head->nloops; i++)
+        path->head_element =
+            sym_add2(c, path->head_element,
+                     sym_mul2(c, sym_sub(c, by[i], head->loops[i]->lower),
+                              sampler_path_stride(c, head, i)));
+    return true;
+}
+
+static bool comes_before(const struct step *a, const struct step *b)
+{
+    while (a && a != b)
+        a = a->next;
+    return a != NULL;
+}
+
+/* Whether the head may be drawn by its step's functions, which stand in the
+ * text by then. */
+static struct step *head_of(const struct step *s)
+{
+    struct step *h = path_of(s)->head;
+    return h && h->sampler == &sampler_enumeration && !h->merged &&
+                   !h->integrated && !emit_step_has_columns(h) &&
+                   comes_before(h, s)
+               ? h
+               : NULL;
+}
+
+static const struct step *calls(const struct step *s)
+{
+    return path_of(s)->head;
+}
+
+/* Brings h before s. */
+static void move_before(struct model *m, struct step *h, struct step *s)
+{
+    struct step **place = &m->steps;
+    while (*place != h)
+        place = &(*place)->next;
+    *place = h->next;
+    place = &m->steps;
+    while (*place != s)
+        place = &(*place)->next;
+    h->next = s;
+    *place = h;
+}
+
+static void find_head(struct compiler *c, struct model *m, struct step *s)
+{
+    struct path *path = s->own;
+    for (struct step *h = m->steps; h; h = h->next) {
+        if (!h->family || !take_head(c, s, h, path))
+            continue;
+        if (comes_before(s, h))
+            move_before(m, h, s);
+        return;
+    }
+}
+
+/* ---- which -----------------------------------------------------------------
+ */
+
 static void try_path(struct compiler *c, struct step *s)
 {
     struct factor *own = s->family->factor;
@@ -154,6 +275,9 @@ void sampler_form_paths(struct compiler *c, struct model *m)
     for (struct step *s = m->steps; s; s = s->next)
         if (s->sampler && s->sampler->enumerates)
             try_path(c, s);
+    for (struct step *s = m->steps; s; s = s->next)
+        if (s->sampler == &sampler_forward_backward)
+            find_head(c, m, s);
 }
 
 /* ---- its functions ---------------------------------------------------------
@@ -314,9 +438,6 @@ static void emit_callbacks(struct compiler *c, struct text *out,
     const struct family *f = s->family;
     const char *id = family_id(c, f), *n = s->name;
     struct emitter e;
-    open_callback(out, s, "real", "enter", ", int k");
-    text_printf(out, "    return enter_%s(s, p->first, p->lowest + k);\n}\n",
-                n);
     open_callback(out, s, "real", "transition", ", int t, int j, int k");
     text_printf(out,
                 "    return transition_%s(s, p->first + t * p->stride, "
@@ -361,6 +482,60 @@ static void emit_callbacks(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* head_: the number of the path's head, or -1 where it is observed. */
+static void emit_head(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    const struct path *path = s->own;
+    struct emitter e;
+    open_callback(out, s, "long long", "head", "");
+    e = emitter_new(c, out);
+    open_path_element(&e, s, "p->first");
+    symp seen = sym_seen(c, path->head_cell->var, path->head_cell->nargs,
+                         path->head_cell->args);
+    emit_line(&e, "return %s ? -1 : (long long)(%s);", emit_expr(&e, seen),
+              emit_int(&e, path->head_element));
+    text_append(out, "}\n");
+}
+
+/* Of all values of the head: what it says of the path's first element, tried in
+ * place and put back, as is the head. */
+static void emit_enter(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct step *h = head_of(s);
+    const char *n = s->name;
+    if (h)
+        emit_head(c, out, s);
+    open_callback(out, s, "real", "enter", ", int k");
+    if (h) {
+        struct emitter e = emitter_new(c, out);
+        const char *id = family_id(c, h->family);
+        emit_line(&e, "const long long head = head_%s_at(p);", n);
+        emit_line(&e, "if (head >= 0) {");
+        e.indent++;
+        open_path_element(&e, s, "p->first");
+        const char *cell = emit_expr(&e, path_of(s)->head_cell);
+        emit_line(&e, "const int was = %s, first = current_%s_at(p, 0);", cell,
+                  n);
+        emit_line(&e, "struct conditional_%s k_;", id);
+        emit_line(&e, "store_%s_at(p, 0, k);", n);
+        emit_line(&e, "prepare_%s(&k_, s, p->team, head);", id);
+        emit_line(&e,
+                  "const real all = gbm_enumerate_sum((int)k_.lower, "
+                  "(int)k_.upper, density_%s, &k_);",
+                  id);
+        emit_line(&e, "gbm_team_sync(p->team);");
+        emit_line(&e, "%s = was;", cell);
+        emit_line(&e, "store_%s_at(p, 0, first);", n);
+        emit_line(&e, "return all;");
+        e.indent--;
+        emit_line(&e, "}");
+    }
+    text_printf(out, "    return enter_%s(s, p->first, p->lowest + k);\n}\n\n",
+                n);
+}
+
 static void emit_chain_update(struct compiler *c, struct text *out,
                               const struct step *s)
 {
@@ -373,74 +548,153 @@ static void emit_chain_update(struct compiler *c, struct text *out,
                 "emission_%s_at, current_%s_at, store_%s_at};\n",
                 n, n, homogeneous(c, s) ? "true" : "false", n, n, n, n, n);
     text_printf(out,
-                "    if (p.values > GBM_CHAIN_VALUES) {\n        "
-                "gbm_chain_sites(rng, &chain);\n        return;\n    }\n"
-                "    gbm_chain_draw(rng, &chain, s->%s + p.first * "
-                "p.values,\n        p.stride * p.values);\n}\n\n",
+                "    if (p.values > GBM_CHAIN_VALUES)\n        "
+                "gbm_chain_sites(rng, &chain);\n    else\n"
+                "        gbm_chain_draw(rng, &chain, s->%s + p.first * "
+                "p.values,\n            p.stride * p.values);\n",
                 s->slots->member);
+    if (head_of(s))
+        text_printf(out,
+                    "    const long long head = head_%s_at(&p);\n"
+                    "    if (head >= 0)\n"
+                    "        %s(s, rng, team, head, adapting);\n",
+                    n, head_of(s)->name);
+    text_append(out, "}\n\n");
 }
 
-/* The number of cells that the filter needs; the first element of a path; the
- * path as a block, and the log density of one. */
-static void emit_chain_host(struct compiler *c, struct text *out,
-                            const struct step *s)
+/* How many numbers the filter needs. */
+static void emit_filter_size(struct compiler *c, struct text *out,
+                             const struct step *s)
 {
-    const struct family *f = s->family;
-    const char *n = s->name;
     struct emitter e = emitter_new(c, out);
     text_printf(out,
-                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
-                "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n",
-                n);
+                "static int64_t tuning_%s(const void *state)\n{\n    const "
+                "struct state *s = (const struct state *)state;\n",
+                s->name);
     const char *lowest = emit_int(&e, s->support.lower);
     const char *highest = emit_int(&e, s->support.upper);
     emit_line(&e, "const int values = (%s) - (%s) + 1;", highest, lowest);
     emit_line(&e,
               "return values > GBM_CHAIN_VALUES ? 0 : values * "
               "enumerate_%s(state, 0);",
-              family_id(c, f));
+              family_id(c, s->family));
     text_append(out, "}\n");
+}
+
+/* A function of the state and the path, p, of an element. */
+static void open_on_path(struct text *out, const struct step *s,
+                         const char *type, const char *what,
+                         const char *arguments)
+{
     text_printf(out,
-                "static int64_t first_%s(const void *state, int64_t element)\n"
-                "{\n    struct path_%s p;\n    open_%s(&p, (const struct state "
-                "*)state, &gbm_alone, element);\n    return p.first;\n}\n",
-                n, n, n);
+                "static %s %s_%s(const void *state, int64_t element%s)\n{\n"
+                "    const struct state *s = (const struct state *)state;\n"
+                "    struct path_%s p;\n"
+                "    open_%s(&p, s, &gbm_alone, element);\n",
+                type, what, s->name, arguments, s->name, s->name);
+}
+
+/* Of a step of scalars, whose functions for the host come later. */
+static void declare_access(struct compiler *c, struct text *out,
+                           const struct step *head)
+{
+    const char *id = family_id(c, head->family);
     text_printf(out,
-                "static int dimension_%s(const void *state, int64_t element)\n"
-                "{\n    struct path_%s p;\n    open_%s(&p, (const struct state "
-                "*)state, &gbm_alone, element);\n    return p.n;\n}\n",
-                n, n, n);
-    text_printf(out,
-                "static void get_%s(const void *state, int64_t element, "
-                "double *x)\n{\n    struct path_%s p;\n    open_%s(&p, (const "
-                "struct state *)state, &gbm_alone, element);\n    for (int t "
-                "= 0; t < p.n; t++)\n        x[t] = p.lowest + "
-                "current_%s_at(&p, t);\n}\n",
-                n, n, n, n);
-    text_printf(out,
+                "static void get_%s(const void *state, int64_t element, double "
+                "*x);\n"
                 "static void set_%s(const void *state, int64_t element, const "
-                "double *x)\n{\n    struct path_%s p;\n    open_%s(&p, (const "
-                "struct state *)state, &gbm_alone, element);\n    for (int t "
-                "= 0; t < p.n; t++)\n        store_%s_at(&p, t, (int)x[t] - "
-                "p.lowest);\n}\n",
-                n, n, n, n);
-    text_printf(
-        out,
-        "static double conditional_%s(const void *state, int64_t element, "
-        "const double *x)\n{\n    struct path_%s p;\n    double total = 0;\n"
-        "    open_%s(&p, (const struct state *)state, &gbm_alone, element);\n"
-        "    for (int t = 0; t < p.n; t++) {\n        int k = (int)x[t] - "
-        "p.lowest;\n        if (k < 0 || k >= "
-        "p.values)\n            return -GBM_INF;\n        "
-        "emission_%s_at(&p, t, 0); /* prepares */\n        total += (double)"
-        "emission_%s_at(&p, t, k);\n"
-        "        total += (double)(t ? real_log(transition_%s_at(&p, t, "
-        "(int)x[t "
-        "- 1] - p.lowest, k))\n                           : enter_%s_at(&p, "
-        "k));\n"
-        "    }\n    return total;\n}\n#endif\n\n",
-        n, n, n, n, n, n, n);
+                "double *x);\n"
+                "static double conditional_%s_at(const void *state, int64_t "
+                "element,\n    const double *x);\n",
+                id, id, id);
+}
+
+/* The path as a block, its head behind it. */
+static void emit_access(struct compiler *c, struct text *out,
+                        const struct step *s, const struct step *head)
+{
+    const char *n = s->name, *id = head ? family_id(c, head->family) : "";
+    open_on_path(out, s, "int", "dimension", "");
+    if (head)
+        text_printf(out,
+                    "    if (head_%s_at(&p) >= 0)\n"
+                    "        return p.n + 1;\n",
+                    n);
+    text_append(out, "    return p.n;\n}\n");
+    open_on_path(out, s, "void", "get", ", double *x");
+    text_printf(out,
+                "    for (int t = 0; t < p.n; t++)\n"
+                "        x[t] = p.lowest + current_%s_at(&p, t);\n",
+                n);
+    if (head)
+        text_printf(out,
+                    "    if (head_%s_at(&p) >= 0)\n"
+                    "        get_%s(state, head_%s_at(&p), x + p.n);\n",
+                    n, id, n);
+    text_append(out, "}\n");
+    open_on_path(out, s, "void", "set", ", const double *x");
+    text_printf(out,
+                "    for (int t = 0; t < p.n; t++)\n"
+                "        store_%s_at(&p, t, (int)x[t] - p.lowest);\n",
+                n);
+    if (head)
+        text_printf(out,
+                    "    if (head_%s_at(&p) >= 0)\n"
+                    "        set_%s(state, head_%s_at(&p), x + p.n);\n",
+                    n, id, n);
+    text_append(out, "}\n");
+}
+
+/* The log density of a path; of the head, what its own step says where the
+ * path's first element stands in place. */
+static void emit_path_density(struct compiler *c, struct text *out,
+                              const struct step *s, const struct step *head)
+{
+    const char *n = s->name;
+    open_on_path(out, s, "double", "conditional", ", const double *x");
+    text_printf(out,
+                "    double total = 0;\n"
+                "    for (int t = 0; t < p.n; t++) {\n"
+                "        int k = (int)x[t] - p.lowest;\n"
+                "        if (k < 0 || k >= p.values)\n"
+                "            return -GBM_INF;\n"
+                "        emission_%s_at(&p, t, 0); /* prepares */\n"
+                "        total += (double)emission_%s_at(&p, t, k);\n"
+                "        if (t > 0)\n"
+                "            total += (double)real_log(transition_%s_at(\n"
+                "                &p, t, (int)x[t - 1] - p.lowest, k));\n"
+                "    }\n",
+                n, n, n);
+    if (head)
+        text_printf(out,
+                    "    if (p.n > 0 && head_%s_at(&p) >= 0) {\n"
+                    "        const int first = current_%s_at(&p, 0);\n"
+                    "        store_%s_at(&p, 0, (int)x[0] - p.lowest);\n"
+                    "        total += conditional_%s_at(state, "
+                    "head_%s_at(&p), x + p.n);\n"
+                    "        store_%s_at(&p, 0, first);\n"
+                    "        return total;\n"
+                    "    }\n",
+                    n, n, n, family_id(c, head->family), n, n);
+    text_printf(out,
+                "    return p.n > 0 ? total + (double)enter_%s(s, p.first, "
+                "(int)x[0]) : total;\n}\n",
+                n);
+}
+
+static void emit_chain_host(struct compiler *c, struct text *out,
+                            const struct step *s)
+{
+    const struct step *head = head_of(s);
+    text_append(out, "#ifndef __CUDACC__\n");
+    if (head)
+        declare_access(c, out, head);
+    emit_filter_size(c, out, s);
+    open_on_path(out, s, "int64_t", "first", "");
+    text_append(out, "    return p.first;\n}\n");
+    emit_access(c, out, s, head);
+    emit_path_density(c, out, s, head);
+    text_append(out, "#endif\n\n");
 }
 
 static void emit(struct compiler *c, struct text *out, struct step *s)
@@ -459,6 +713,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_priors(c, out, s);
     emit_path(c, out, s);
     emit_callbacks(c, out, s);
+    emit_enter(c, out, s);
     emit_chain_update(c, out, s);
     emit_chain_host(c, out, s);
 }
@@ -506,12 +761,15 @@ static const char *explain_path(struct compiler *c, const struct step *s)
 
 static const char *why(struct compiler *c, const struct step *s)
 {
-    return intern_format(c,
-                         "a path at once, by forward filtering and backward "
-                         "sampling: %s depends on its predecessor along %s "
-                         "alone",
-                         sampler_family_name(c, s->family),
-                         s->family->loops[path_of(s)->along]->name);
+    const struct step *h = path_of(s)->head;
+    return intern_format(
+        c,
+        "a path at once, by forward filtering and backward sampling: %s "
+        "depends on its predecessor along %s alone%s%s",
+        sampler_family_name(c, s->family),
+        s->family->loops[path_of(s)->along]->name,
+        h ? "; with what it comes from, " : "",
+        h ? sampler_family_name(c, h->family) : "");
 }
 
 static bool tries_all(const struct step *s)
@@ -528,6 +786,7 @@ const struct sampler sampler_forward_backward = {
     .explain = explain_path,
     .why = why,
     .parallel = sampler_over_paths,
+    .calls = calls,
     .headers = {"forward_backward.h"},
     .phases = phases,
     .emit = emit,

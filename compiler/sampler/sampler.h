@@ -112,8 +112,11 @@ void sampler_form_paths(struct compiler *c, struct model *m);
 /* Elements that depend on their predecessor along one loop; first in the own
  * part of a sampler of such. */
 struct path {
-    int along;   /* the loop that it runs through */
-    symp before; /* the predecessor of an element */
+    int along;         /* the loop that it runs through */
+    symp before;       /* the predecessor of an element */
+    struct step *head; /* path.c: draws that of the first element, which has a
+                          statement of its own; or NULL */
+    symp head_cell, head_element; /* in the loops of the first element */
 };
 /* Whether the elements of s are such, and nothing is kept in memory between
  * them and the densities. */

@@ -105,6 +105,17 @@ static void add_summed(struct var_list *list, const struct step *s)
         }
 }
 
+static void add_in_parts(struct var_list *list, const struct step *s)
+{
+    for (const struct part *p = s->parts; p; p = p->next) {
+        add_variables_in(list, p->factor);
+        if (s->lifted || s->integrated) /* tables stand in them */
+            sweep_add_read(list, p->logp);
+    }
+    for (int i = 0; s->lifted && i < s->law.n; i++)
+        sweep_add_read(list, s->lifted->statistic[i]);
+}
+
 /* The factors as the step itself sees them (affine.c); what is drawn forward
  * asks for all that its statement says, not the density. */
 static void add_seen(struct compiler *c, struct step *s)
@@ -114,13 +125,9 @@ static void add_seen(struct compiler *c, struct step *s)
                   : NULL;
     for (; e && *e; e++)
         sweep_add_read(s->turn.reads, *e);
-    for (const struct part *p = s->parts; p; p = p->next) {
-        add_variables_in(s->turn.reads, p->factor);
-        if (s->lifted || s->integrated) /* tables stand in them */
-            sweep_add_read(s->turn.reads, p->logp);
-    }
-    for (int i = 0; s->lifted && i < s->law.n; i++)
-        sweep_add_read(s->turn.reads, s->lifted->statistic[i]);
+    add_in_parts(s->turn.reads, s);
+    if (s->sampler && s->sampler->calls && s->sampler->calls(s))
+        add_in_parts(s->turn.reads, s->sampler->calls(s));
     for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         add_variables_in(s->turn.reads, q->part->factor);
     add_summed(s->turn.reads, s);

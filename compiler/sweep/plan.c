@@ -165,7 +165,8 @@ static bool needs(const struct model *m, const struct step *s,
                 sym_has_var(f->body, v))
                 return true;
     }
-    return false;
+    return s->sampler && s->sampler->calls && s->sampler->calls(s) &&
+           needs(m, s->sampler->calls(s), v);
 }
 
 /* Whether the table f, which is due, may wait for the next step, which makes it

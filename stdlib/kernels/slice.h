@@ -312,7 +312,25 @@ GBM_INLINE real gbm_enumerate_draw(struct gbm_rng *rng, int lo, int hi,
     return gbm_trials_end(&trials, rng, lo, hi);
 }
 
-/* The same for a count whose range may be large, as that of a part of a count
+/* The log of the sum of the weights. */
+GBM_INLINE real gbm_enumerate_sum(int lo, int hi,
+                                  real (*density)(const void *context, real x),
+                                  const void *context)
+{
+    real largest = -GBM_INF, total = 0;
+    for (int k = lo; k <= hi; k++) {
+        const real value = density(context, (real)k);
+        if (!gbm_is_finite(value))
+            continue;
+        const real more = real_fmax(value, largest);
+        total = (total > 0 ? total * real_exp(largest - more) : 0) +
+                real_exp(value - more);
+        largest = more;
+    }
+    return total > 0 ? largest + real_log(total) : -GBM_INF;
+}
+
+/* The draw of a count whose range may be large, as that of a part of a count
  * that has run away: of more than GBM_SEARCHED values those that lie closer and
  * closer to either end are tried, and some at random. It is not the full
  * conditional, and is for leaving a value that is impossible, which a chain
