@@ -393,6 +393,17 @@ static void keep_sampler(struct compiler *c, const struct rt_key *key,
         rt_cache_write(key, "sampler", bytes, n);
 }
 
+/* Said of the name that was asked for, before anything is compiled. */
+static bool can_write(struct compiler *c, const char *temporary,
+                      const char *output)
+{
+    FILE *f = fopen(temporary, "wb");
+    if (f && fclose(f) == 0)
+        return true;
+    error_at(c, nowhere, "cannot write %s: %s", output, strerror(errno));
+    return false;
+}
+
 int link_sampler(struct compiler *c, const char *program)
 {
     const char *output = path_argument(c, c->options.output);
@@ -413,7 +424,9 @@ int link_sampler(struct compiler *c, const char *program)
                  sampler_key(c, &key, program, headers, libraries);
     char *kept = keeps ? rt_cache_read(&key, "sampler", &n) : NULL;
     temporary_begins(temporary);
-    if (kept)
+    if (!can_write(c, temporary, output))
+        status = 1;
+    else if (kept)
         status = write_sampler(c, temporary, kept, n);
     else
         status =

@@ -118,6 +118,9 @@ void syntax_report_scan_errors(struct parser *p, uint32_t place);
 bool syntax_wants_more(int kind);
 /* Is the token this word? */
 bool syntax_is_word(const struct token *t, const char *word);
+/* compiler/syntax/foreign.c: whether the line of a token that does not fit begins
+ * as one of another language, which it says. */
+bool syntax_is_foreign(struct parser *p, const struct token *t);
 /* The word nearest to a misspelt one outside the blocks, or NULL. */
 const char *syntax_nearest_keyword(struct parser *p, const struct token *t);
 

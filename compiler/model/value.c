@@ -402,6 +402,9 @@ void model_wrong_arguments(struct resolver *r, const struct entry *e,
     error_at(r->c, span, "%s takes %d %s (%s), not %d", e->name, e->nparameters,
              plural(e->nparameters, "parameter", "parameters"),
              t.data ? t.data : "", n);
+    if (e->kind == ENTRY_FUNCTION && n == e->nparameters - 1 &&
+        library_find(r->c, ENTRY_DISTRIBUTION, e->name))
+        note_at(r->c, span, "what has this distribution stands before '~'");
     text_free(&t);
 }
 

@@ -179,6 +179,19 @@ static const struct token *stray_variable(const struct parser *p,
     }
 }
 
+/* A statement that stands in no block. */
+static bool is_bare_statement(const struct parser *p, const struct token *t)
+{
+    const struct token *end = p->tokens.all + p->tokens.n;
+    if (p->before.nopen || !t->line_start || t->kind != NAME)
+        return false;
+    if (syntax_is_word(t, "for"))
+        return true;
+    while (t < end && t->kind != '{' && t->kind != '~' && t->kind != ASSIGN)
+        t++;
+    return t < end && t->kind != '{';
+}
+
 /* A word about a likely slip. */
 static void hint(struct parser *p, const struct token *t,
                  const struct expected *e)
@@ -194,6 +207,8 @@ static void hint(struct parser *p, const struct token *t,
 
     if (near)
         note_at(p->c, t->span, "did you mean '%s'?", near);
+    else if (is_bare_statement(p, t))
+        note_at(p->c, t->span, "statements stand in model { }");
     else if ((other = word_before(p, t, "if")) != NULL)
         note_at(p->c, other->span,
                 "there is no 'if': ifelse(condition, a, b) chooses a value");
@@ -256,7 +271,10 @@ void syntax_error(struct parser *p, const char *symbols[MAX_EXPECTED],
     else
         describe(&message, &e, found.data);
     error_at(p->c, span, "%s", message.data);
-    hint(p, t, &e);
+    if (syntax_is_foreign(p, t))
+        p->hopeless = true; /* the rest says no more */
+    else
+        hint(p, t, &e);
     text_free(&found);
     text_free(&message);
 }

@@ -21,12 +21,16 @@ enum gbm_status loader_copy(struct loader *l, int v, const struct gbm_array *a)
             continue;
         }
         double x = a->values[i];
-        bool integral = x == floor(x) && x >= INT_MIN && x <= INT_MAX;
+        const bool whole = x == floor(x);
+        bool integral = whole && x >= INT_MIN && x <= INT_MAX;
         if (!isfinite(x) || (variable->integer && !integral)) {
             rt_cell_name(l->in, v, i, name, sizeof name);
             return rt_fail(l->rt, GBM_USER_ERROR, "%s = %.17g in %s must be %s",
                            name, x, a->source,
-                           variable->integer ? "an integer" : "finite");
+                           !variable->integer ? "finite"
+                           : whole && isfinite(x)
+                               ? "an integer of at most 2147483647"
+                               : "an integer");
         }
         for (int c = 0; c < copies; c++)
             rt_set_value(slot, variable->integer, c, i, x);

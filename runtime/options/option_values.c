@@ -16,8 +16,8 @@ bool rt_option_is_given(const struct rt_options *o, enum option_id id)
 enum gbm_status rt_suggest(struct rt *rt, const char *what, const char *name,
                            const char *nearest)
 {
-    return rt_fail(rt, GBM_USER_ERROR, "unknown %s '%s'%s%s%s; see --help",
-                   what, name, nearest ? ": did you mean " : "",
+    return rt_fail(rt, GBM_USER_ERROR, "unknown %s '%s'%s%s%s", what, name,
+                   nearest ? ": did you mean " : "; see --help",
                    nearest ? nearest : "", nearest ? "?" : "");
 }
 

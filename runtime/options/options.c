@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TEXT(m) .kind = OPTION_IS_TEXT, .member = offsetof(struct rt_options, m)
 #define FLAG(m) .kind = OPTION_IS_FLAG, .member = offsetof(struct rt_options, m)
@@ -296,6 +297,11 @@ static enum gbm_status parse_command(struct rt *rt, const char *word)
     if (strcmp(word, "report") == 0)
         return rt_fail(rt, GBM_USER_ERROR,
                        "report: of draws, by gbm report fit.nc");
+    if (access(word, R_OK) == 0)
+        return rt_fail(rt, GBM_USER_ERROR,
+                       "'%s' is a file, not a command: did you mean --data "
+                       "%s?",
+                       word, word);
     const char *meant = rt_elsewhere(word);
     return rt_suggest(rt, "command", word,
                       meant ? meant

@@ -30,6 +30,7 @@ rejects pump "d['N'] = 'ten'" '\bN\b'
 rejects pump "d['N'] = [1, 2]" '\bN\b'
 rejects pump "d['N'] = -3" '\bN\b'
 rejects pump "d['N'] = 2.5" '\bN\b'
+rejects pump "d['N'] = 1e12" 'N = 1000000000000 .* an integer of at most 2147483647'
 rejects pump "del d['t']" '\bt\b'
 rejects pump "d['x'] = [d['x'], d['x'][:3]]" '\bx\b'
 # A negative exposure makes the rate of x[2] negative.

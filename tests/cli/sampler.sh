@@ -22,6 +22,8 @@ for word in --n.iter=draws --num_samples=draws --burnin=warmup \
 done
 status 1 ./pump sample num_samples=10
 says "unknown command 'sample': did you mean run\?"
+status 1 ./pump "$data"
+says "data.json' is a file, not a command: did you mean --data .*data.json\?$"
 status 1 ./pump --data
 status 1 ./pump --data "$data" --chains none
 says 'none'
