@@ -1,6 +1,7 @@
 /* augment_match.c: whether a density is of the form that an augmentation of the
  * library is for, and what the augmentation's names then stand for. */
 #include "sampler/augment.h"
+#include <string.h>
 
 symp augment_bound(const struct match *m, const char *name)
 {
@@ -110,6 +111,36 @@ static bool match_arguments(struct compiler *c, const struct expr *node,
     return true;
 }
 
+static symp bind_found(struct compiler *c, const char *name, int nargs,
+                       const symp *args, void *context)
+{
+    (void)c;
+    (void)args;
+    return nargs ? NULL : augment_bound(context, name);
+}
+
+/* Whether a > b is seen to hold in any state. */
+static bool surely_greater(struct compiler *c, symp rule)
+{
+    return rule && (sym_is(rule, 1) ||
+                    (rule->kind == SYM_CALL && !strcmp(rule->name, ">") &&
+                     sym_positive(sym_sub(c, rule->args[0], rule->args[1]))));
+}
+
+/* What the augmentation requires. Where the density that it stands for is one
+ * without, too, as of a mean that an indicator makes 0, the added node would be
+ * a point there: it would hold the indicator, and that it, for ever. */
+static bool meets_requirements(struct compiler *c, const struct entry *a,
+                               struct match *m)
+{
+    const struct clause *require = entry_clause(a, "require");
+    for (const struct clause_item *i = require ? require->items : NULL; i;
+         i = i->next)
+        if (!surely_greater(c, sym_from_library(c, i->value, bind_found, m)))
+            return false;
+    return true;
+}
+
 bool augment_matches(struct compiler *c, const struct entry *a,
                      const struct factor *g, struct match *m)
 {
@@ -138,7 +169,7 @@ bool augment_matches(struct compiler *c, const struct entry *a,
         if (!e || reads_likelihood(e))
             return false;
     }
-    return true;
+    return meets_requirements(c, a, m);
 }
 
 const struct entry *augment_entry(struct compiler *c, const struct factor *g)
