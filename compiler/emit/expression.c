@@ -605,6 +605,20 @@ const char *emit_function_of(struct compiler *c, symp call)
     return code ? code->name : intern_format(c, "gbm_%s", call->name);
 }
 
+/* The function of an array, which takes a loop, once in what reads it often. */
+static const char *emit_once(struct emitter *e, symp x, const char *text)
+{
+    bool array = false;
+    for (int i = 0; i < x->nargs; i++)
+        array = array || x->args[i]->kind == SYM_ARRAY;
+    if (!e->shares || !array || model_is_integer(x))
+        return text;
+    const char *name = emit_name(e, "once");
+    emit_line(e, "const real %s = %s;", name, text);
+    emit_remember(e, x, name);
+    return name;
+}
+
 static const char *emit_call(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
@@ -643,7 +657,8 @@ static const char *emit_call(struct emitter *e, symp x)
     const char **args = NEW_ARRAY(c, const char *, x->nargs);
     for (int i = 0; i < x->nargs; i++)
         args[i] = emit_argument(e, x->args[i]);
-    return emit_call_with(e, x, emit_function_of(c, x), args, NULL);
+    return emit_once(e, x,
+                     emit_call_with(e, x, emit_function_of(c, x), args, NULL));
 }
 
 static const char *emit_add(struct emitter *e, symp x)

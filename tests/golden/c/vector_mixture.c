@@ -312,6 +312,7 @@ static bool check_pi_v(const void *state, int64_t element, struct gbm_problem *p
 GBM_FN real logdensity_mu_v(const struct state *s, long long element)
 {
     const int k_v = (int)(element) + 1;
+    const real once = gbm_logdet(s->T0_v_n1, s->T0_v + (((1) - 1) * (long long)s->T0_v_n2 + (1) - 1));
     gbm_total j_v_sum = 0;
     for (int j_v = 1; j_v <= *s->P_v; j_v++) {
         gbm_total k_v_sum = 0;
@@ -320,7 +321,7 @@ GBM_FN real logdensity_mu_v(const struct state *s, long long element)
         }
         j_v_sum += (mu_v(k_v, j_v) - m0_v(j_v)) * (real)k_v_sum;
     }
-    return REAL_C(0.5) * gbm_logdet(s->T0_v_n1, s->T0_v + (((1) - 1) * (long long)s->T0_v_n2 + (1) - 1)) - REAL_C(0.9189385332046727) * (real)*s->P_v - REAL_C(0.5) * (real)j_v_sum;
+    return REAL_C(0.5) * once - REAL_C(0.9189385332046727) * (real)*s->P_v - REAL_C(0.5) * (real)j_v_sum;
 }
 #ifndef __CUDACC__
 GBM_HOST_LOGDENSITY(logdensity_mu_v)
@@ -419,6 +420,7 @@ static bool check_mu_v(const void *state, int64_t element, struct gbm_problem *p
 GBM_FN real logdensity_Q_v(const struct state *s, long long element)
 {
     const int k_v = (int)(element) + 1;
+    const real once = gbm_logdet(s->R_v_n1, s->R_v + (((1) - 1) * (long long)s->R_v_n2 + (1) - 1));
     gbm_total j_v_sum = 0;
     for (int j_v = 1; j_v <= *s->P_v; j_v++) {
         j_v_sum += gbm_lgamma(REAL_C(0.5) * *s->df_v - REAL_C(0.5) * (real)j_v + REAL_C(0.5));
@@ -429,6 +431,7 @@ GBM_FN real logdensity_Q_v(const struct state *s, long long element)
             values[(k1_v - 1) * (*s->P_v) + l_v - 1] = Q_v(k_v, k1_v, l_v);
         }
     }
+    const real once1 = gbm_logdet(*s->P_v, values);
     gbm_total i_v_sum = 0;
     for (int i_v = 1; i_v <= *s->P_v; i_v++) {
         gbm_total j_v_sum1 = 0;
@@ -437,7 +440,7 @@ GBM_FN real logdensity_Q_v(const struct state *s, long long element)
         }
         i_v_sum += (real)j_v_sum1;
     }
-    return REAL_C(0.5) * *s->df_v * gbm_logdet(s->R_v_n1, s->R_v + (((1) - 1) * (long long)s->R_v_n2 + (1) - 1)) - REAL_C(0.34657359027997264) * *s->df_v * (real)*s->P_v - REAL_C(0.28618247146235004) * (real)*s->P_v * (real)(*s->P_v - 1) - (real)j_v_sum + (REAL_C(0.5) * *s->df_v - REAL_C(0.5) * (real)*s->P_v - REAL_C(0.5)) * gbm_logdet(*s->P_v, values) - REAL_C(0.5) * (real)i_v_sum;
+    return REAL_C(0.5) * *s->df_v * once - REAL_C(0.34657359027997264) * *s->df_v * (real)*s->P_v - REAL_C(0.28618247146235004) * (real)*s->P_v * (real)(*s->P_v - 1) - (real)j_v_sum + (REAL_C(0.5) * *s->df_v - REAL_C(0.5) * (real)*s->P_v - REAL_C(0.5)) * once1 - REAL_C(0.5) * (real)i_v_sum;
 }
 #ifndef __CUDACC__
 GBM_HOST_LOGDENSITY(logdensity_Q_v)
@@ -667,6 +670,7 @@ GBM_FN real logdensity_x_v(const struct state *s, long long element)
             values[(k_v - 1) * (s->Q_v_n3) + l_v - 1] = (gbm_within(z_v(i_v), s->Q_v_n1) ? Q_v(z_v(i_v), k_v, l_v) : GBM_NAN);
         }
     }
+    const real once = gbm_logdet(s->Q_v_n2, values);
     gbm_total j_v_sum = 0;
     for (int j_v = 1; j_v <= *s->P_v; j_v++) {
         gbm_total k_v_sum = 0;
@@ -675,7 +679,7 @@ GBM_FN real logdensity_x_v(const struct state *s, long long element)
         }
         j_v_sum += (x_v(i_v, j_v) - (gbm_within(z_v(i_v), s->mu_v_n1) ? mu_v(z_v(i_v), j_v) : GBM_NAN)) * (real)k_v_sum;
     }
-    return REAL_C(0.5) * gbm_logdet(s->Q_v_n2, values) - REAL_C(0.9189385332046727) * (real)*s->P_v - REAL_C(0.5) * (real)j_v_sum;
+    return REAL_C(0.5) * once - REAL_C(0.9189385332046727) * (real)*s->P_v - REAL_C(0.5) * (real)j_v_sum;
 }
 #ifndef __CUDACC__
 GBM_HOST_LOGDENSITY(logdensity_x_v)
@@ -1538,7 +1542,8 @@ static bool check_table_7_v(const void *state, int64_t element, struct gbm_probl
 GBM_FN void derive_table_8_v(const struct state *s, const struct gbm_team *team, long long element)
 {
     const int k_v = (int)(element) + 1;
-    table_8_v(k_v) = (REAL_C(0.5) * gbm_logdet(s->Q_v_n2, s->Q_v + ((((k_v) - 1) * (long long)s->Q_v_n2 + (1) - 1) * (long long)s->Q_v_n3 + (1) - 1)));
+    const real once = gbm_logdet(s->Q_v_n2, s->Q_v + ((((k_v) - 1) * (long long)s->Q_v_n2 + (1) - 1) * (long long)s->Q_v_n3 + (1) - 1));
+    table_8_v(k_v) = (REAL_C(0.5) * once);
 }
 #ifndef __CUDACC__
 GBM_HOST_DERIVE(derive_table_8_v)

@@ -332,7 +332,8 @@ GBM_FN real logdensity_y_v(const struct state *s, long long element)
     for (int k_v = 1; k_v <= s->z_v_n1; k_v++) {
         k_v_sum += z_v(k_v);
     }
-    return (real)y_v(i_v) * *s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum / (real)s->z_v_n1) / (gbm_sd(s->z_v_n1, s->z_v + ((1) - 1))) - real_exp(*s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum / (real)s->z_v_n1) / (gbm_sd(s->z_v_n1, s->z_v + ((1) - 1)))) - gbm_lgamma(y_v(i_v) + 1);
+    const real once = gbm_sd(s->z_v_n1, s->z_v + ((1) - 1));
+    return (real)y_v(i_v) * *s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum / (real)s->z_v_n1) / once - real_exp(*s->b_v * (z_v(g_v(i_v)) - (real)k_v_sum / (real)s->z_v_n1) / once) - gbm_lgamma(y_v(i_v) + 1);
 }
 #ifndef __CUDACC__
 GBM_HOST_LOGDENSITY(logdensity_y_v)
