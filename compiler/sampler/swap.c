@@ -97,6 +97,11 @@ static void emit_by_way_of(struct compiler *c, struct text *out, const char *id)
     emit_line(&e, "prepare_%s(&k_, s, team, first);", id);
     emit_line(&e, "const real at_first = density_%s(&k_, (real)had);", id);
     emit_line(&e, "const real alone = density_%s(&k_, (real)has);", id);
+    emit_line(&e, "*way = -GBM_INF;");
+    emit_line(&e, "if (alone == -GBM_INF) {");
+    emit_line(&e, "    place_%s(s, team, first, had);", id);
+    emit_line(&e, "    return -GBM_INF; /* whatever comes behind it */");
+    emit_line(&e, "}");
     emit_line(&e, "place_%s(s, team, first, has);", id);
     emit_line(&e, "prepare_%s(&k_, s, team, second);", id);
     emit_line(&e, "const real before = density_%s(&k_, (real)has);", id);

@@ -7,7 +7,8 @@
  * (swap.c); here the ratio is that of the densities of all that reads the row,
  * and the row may be filled by several statements, as its first cell often is
  * by one of its own. The two cells are any, whatever their values, so the step
- * is its own reverse.
+ * is its own reverse. Warm-up tells of each row whether that pays
+ * (stdlib/kernels/trade.h).
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/component.h"
@@ -193,27 +194,19 @@ static const char *seen(struct emitter *e, symp cell)
     return emit_expr(e, sym_seen(e->c, cell->var, cell->nargs, cell->args));
 }
 
-/* The first element of a row is its own. */
-static void emit_update(struct compiler *c, struct text *out,
-                        const struct step *s)
+/* try_: whether the row may be another, and the two cells trade. */
+static void emit_try(struct compiler *c, struct text *out, const struct step *s)
 {
     const struct trade *k = trade_of(s);
-    const struct loop *row = row_loop(k, s->family);
     struct emitter e = emitter_new(c, out);
-    emit_open_update(out, s);
+    text_printf(out,
+                "GBM_FN void try_%s(const struct state *s, struct gbm_rng "
+                "*rng,\n    const struct gbm_team *team, long long element, "
+                "int cells)\n{\n",
+                s->name);
     emit_decode(&e, s->family, "element");
-    for (int i = 0; i < s->family->nloops; i++)
-        if (s->family->loops[i] != row) {
-            emit_line(&e, "if (%s != %s)",
-                      emit_loop_of(&e, s->family->loops[i]),
-                      emit_int(&e, s->family->loops[i]->lower));
-            emit_line(&e, "    return;");
-        }
     emit_param(&e, "a_", "a_");
     emit_param(&e, "b_", "b_");
-    emit_line(&e, "const int cells = count_%s(s, 0);", s->name);
-    emit_line(&e, "if (cells < 2)");
-    emit_line(&e, "    return;");
     emit_line(&e, "const int first = gbm_relabel_any(rng, cells);");
     emit_line(&e, "const int any = gbm_relabel_any(rng, cells - 1);");
     emit_line(&e, "const int a_ = at_%s(s, first);", s->name);
@@ -233,16 +226,104 @@ static void emit_update(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* code_: a number that tells what the cells of a row are. */
+static void emit_code(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN uint32_t code_%s(const struct state *s, long long "
+                "element, int cells)\n{\n",
+                s->name);
+    emit_decode(&e, s->family, "element");
+    emit_param(&e, "a_", "a_");
+    emit_line(&e, "uint32_t code = 0;");
+    emit_line(&e, "for (int n = 0; n < cells; n++) {");
+    emit_line(&e, "    const int a_ = at_%s(s, n);", s->name);
+    emit_line(&e, "    code = gbm_trade_code(code, %s);",
+              emit_expr(&e, cell_at(trade_of(s), "a_")));
+    emit_line(&e, "}");
+    emit_line(&e, "return code;");
+    text_append(out, "}\n\n");
+}
+
+/* The first element of a row is its own. */
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct loop *row = row_loop(trade_of(s), s->family);
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_decode(&e, s->family, "element");
+    for (int i = 0; i < s->family->nloops; i++)
+        if (s->family->loops[i] != row) {
+            emit_line(&e, "if (%s != %s)",
+                      emit_loop_of(&e, s->family->loops[i]),
+                      emit_int(&e, s->family->loops[i]->lower));
+            emit_line(&e, "    return;");
+        }
+    emit_line(&e, "const int cells = count_%s(s, 0);", s->name);
+    emit_line(&e, "if (cells < 2)");
+    emit_line(&e, "    return;");
+    emit_line(&e,
+              "real *const tuning = s->%s + GBM_TRADE_CELLS * (long long)(%s - "
+              "%s);",
+              s->slots->member, emit_loop_of(&e, row),
+              emit_in_brackets(&e, row->lower));
+    emit_line(&e, "const bool tried = gbm_trade_pays(tuning, adapting, "
+                  "rng->sweep);");
+    emit_line(&e, "const bool learns = adapting && adapting != GBM_ALONE;");
+    emit_line(&e,
+              "const uint32_t before = learns ? code_%s(s, element, cells) : "
+              "0;",
+              s->name);
+    emit_line(&e, "if (tried)");
+    emit_line(&e, "    try_%s(s, rng, team, element, cells);", s->name);
+    emit_line(&e, "if (!learns)");
+    emit_line(&e, "    return;");
+    emit_line(&e, "gbm_team_sync(team); /* all have read what is learnt */");
+    emit_line(&e, "if (team->lane == 0)");
+    emit_line(&e,
+              "    gbm_trade_learn(tuning, adapting, tried, before, code_%s(s, "
+              "element, cells));",
+              s->name);
+    text_append(out, "}\n\n");
+}
+
+/* tuning_: how many numbers; so many for each row. */
+static void emit_tuning(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct loop *row = row_loop(trade_of(s), s->family);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
+                "*state)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n",
+                s->name);
+    emit_line(&e, "return (int64_t)GBM_TRADE_CELLS * (%s);",
+              emit_int(&e, sym_length(c, row->lower, row->upper)));
+    text_append(out, "}\n#endif\n\n");
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_group_comment(c, out, s, "Cells of a row trade values");
     sampler_emit_row_density(c, out, s);
     emit_places(c, out, s);
+    emit_code(c, out, s);
+    emit_try(c, out, s);
     emit_update(c, out, s);
+    emit_tuning(c, out, s);
 }
 
 /* ---- the sampler -----------------------------------------------------------
  */
+
+static void slots(struct compiler *c, struct model *m, struct step *s)
+{
+    s->slots = sweep_add_pays_slot(c, m, s);
+}
 
 static void phases(struct compiler *c, struct step *s)
 {
@@ -270,9 +351,10 @@ static const char *why(struct compiler *c, const struct step *s)
 const struct sampler sampler_trade = {
     .beside = true,
     .name = "cells of a row trade values",
-    .headers = {"relabel.h"},
+    .headers = {"relabel.h", "trade.h"},
     .why = why,
     .phases = phases,
     .emit = emit,
     .own_layout = true,
+    .slots = slots,
 };

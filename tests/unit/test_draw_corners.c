@@ -13,6 +13,7 @@
 #include "carried.h"
 #include "elliptical.h"
 #include "metropolis.h"
+#include "trade.h"
 
 enum { DRAWS = 40000 };
 
@@ -297,6 +298,41 @@ static void carried_moves_pay(void **unused)
     carried_pays(0.1, 0.99, false, false);
 }
 
+/* How often a row trades that own draws change in `own` of 100 sweeps, and each
+ * trade that is tried in `traded` of 100. */
+static int trade_tries(int own, int traded)
+{
+    real tuning[GBM_TRADE_CELLS] = {0};
+    uint32_t code = 0;
+    int tried = 0;
+    for (int i = 1; i <= 2000; i++) {
+        const bool tries = gbm_trade_pays(tuning, i, (uint32_t)i - 1);
+        code += i * 37 % 100 < own;
+        const uint32_t before = code;
+        code += tries && i * 61 % 100 < traded;
+        gbm_trade_learn(tuning, i, tries, before, code);
+        tried += tries;
+    }
+    assert_true(gbm_trade_pays(tuning, GBM_ALONE, 1));
+    assert_true(gbm_trade_pays(tuning, 0, 16));
+    return tried;
+}
+
+/* Cells that hold each other trade in each sweep, however seldom it is taken;
+ * a row that changes without does so in one of sixteen if trades do little. */
+static void trades_pay(void **unused)
+{
+    (void)unused;
+    assert_int_equal(trade_tries(0, 1), 2000);
+    assert_int_equal(trade_tries(0, 0), 2000);
+    assert_in_range(trade_tries(50, 40), 1900, 2000);
+    assert_in_range(trade_tries(50, 2), 125, 400);
+    assert_int_equal(gbm_trade_code(gbm_trade_code(0, 1), 0),
+                     gbm_trade_code(gbm_trade_code(0, 1), 0));
+    assert_int_not_equal(gbm_trade_code(gbm_trade_code(0, 1), 0),
+                         gbm_trade_code(gbm_trade_code(0, 0), 1));
+}
+
 /* From places 1 and -1 in turn, no move being tried, then one by 2; from the
  * self-check nothing. */
 static void carried_moments(void **unused)
@@ -345,6 +381,7 @@ int main(void)
         cmocka_unit_test(elliptical_slices_move),
         cmocka_unit_test(no_update_is_absorbed),
         cmocka_unit_test(carried_moves_pay),
+        cmocka_unit_test(trades_pay),
         cmocka_unit_test(carried_moments),
         cmocka_unit_test(carried_slices_pay),
     };
