@@ -11,6 +11,7 @@
 #include "gbm.h"
 
 #include "carried.h"
+#include "choice.h"
 #include "elliptical.h"
 #include "metropolis.h"
 #include "trade.h"
@@ -371,6 +372,67 @@ static void carried_slices_pay(void **unused)
     assert_true(gbm_carried_pays(tuning, 0, false));
 }
 
+/* Three normals between bounds, their weights upwards and downwards: the mean,
+ * by sums over a fine grid. */
+static void mixtures_between(void **unused)
+{
+    static double x[DRAWS];
+    static const real mu[] = {-1, 0, 2}, tau[] = {1, 4, REAL_C(0.25)};
+    static const real pi[2][3] = {{REAL_C(0.1), REAL_C(0.3), REAL_C(0.6)},
+                                  {REAL_C(0.7), REAL_C(0.2), REAL_C(0.1)}};
+    const double from = -0.5, to = 3;
+    struct gbm_rng rng = stream(5);
+    (void)unused;
+
+    for (int k = 0; k < 2; k++) {
+        double sum[3] = {0};
+        for (double at = from + 5e-5; at < to; at += 1e-4)
+            for (int j = 0; j < 3; j++) {
+                const double z = (at - (double)mu[j]) * sqrt((double)tau[j]);
+                const double weight =
+                    (double)pi[k][j] * sqrt((double)tau[j]) * exp(-z * z / 2);
+                sum[0] += weight;
+                sum[1] += weight * at;
+                sum[2] += weight * at * at;
+            }
+        for (int i = 0; i < DRAWS; i++)
+            x[i] = (double)gbm_draw_normal_mixture_between(
+                &rng, 3, mu, tau, pi[k], (real)from, (real)to);
+        const double mean = sum[1] / sum[0];
+        assert_mean(x, mean, sqrt(sum[2] / sum[0] - mean * mean));
+    }
+}
+
+/* A walk's scale without ends: there and back again, with the slope of the way
+ * back. */
+static void scales_without_ends(void **unused)
+{
+    static const real ends[][2] = {{-GBM_INF, GBM_INF},
+                                   {2, GBM_INF},
+                                   {-GBM_INF, 2},
+                                   {2, 7},
+                                   {-3, REAL_C(-1.5)}};
+    (void)unused;
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        const real lower = ends[i][0], upper = ends[i][1];
+        double first = 0;
+        for (real y = -2; y <= 2; y += REAL_C(0.5)) {
+            const real x = gbm_from_line(y, lower, upper);
+            assert_true(x > lower && x < upper);
+            assert_true(real_fabs(gbm_to_line(x, lower, upper) - y) < 1e-5);
+            const real h = REAL_C(0.01);
+            const real slope = (gbm_from_line(y + h, lower, upper) -
+                                gbm_from_line(y - h, lower, upper)) /
+                               (2 * h);
+            const double constant =
+                log((double)slope) - (double)gbm_line_jacobian(x, lower, upper);
+            first = y < REAL_C(-1.9) ? constant : first;
+            assert_true(fabs(constant - first) < 1e-3);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +446,8 @@ int main(void)
         cmocka_unit_test(trades_pay),
         cmocka_unit_test(carried_moments),
         cmocka_unit_test(carried_slices_pay),
+        cmocka_unit_test(mixtures_between),
+        cmocka_unit_test(scales_without_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
