@@ -33,9 +33,10 @@ GBM_INLINE real gbm_expect(int lo, int hi,
 }
 
 #ifndef __CUDACC__
-/* The same of GBM_ROWS rows. */
+/* The same of GBM_ROWS rows. Of one that is wrong some density is no number, as
+ * rows multiply what may be 0 by what may be infinite: it is done by itself. */
 struct gbm_rows_weighed {
-    real most[GBM_ROWS], sum[GBM_ROWS], best[GBM_ROWS];
+    real most[GBM_ROWS], sum[GBM_ROWS], best[GBM_ROWS], wrong[GBM_ROWS];
 };
 
 /* logs [values][GBM_ROWS]: log densities, which become shares of `sum`. */
@@ -47,6 +48,7 @@ GBM_FN void gbm_rows_weigh(struct gbm_rows_weighed *restrict w, int first,
         w->most[r] = -GBM_INF;
         w->best[r] = first;
         w->sum[r] = 0;
+        w->wrong[r] = 0;
     }
     for (int k = 0; k < values; k++) {
         const gbm_total *const at = logs + k * GBM_ROWS;
@@ -61,6 +63,7 @@ GBM_FN void gbm_rows_weigh(struct gbm_rows_weighed *restrict w, int first,
         GBM_EACH_ROW
         {
             const real share = real_exp(at[r] - w->most[r]);
+            w->wrong[r] = at[r] == at[r] ? w->wrong[r] : 1;
             at[r] = at[r] == at[r] ? share : 0;
             w->sum[r] += at[r];
         }
@@ -124,7 +127,7 @@ GBM_FN int gbm_rows_store(const struct gbm_rows_weighed *w, int r,
                     const long long element =                                  \
                         elements ? elements[from + r] : from + r;              \
                     real *total, *weights = weights_##id(s, element, &total);  \
-                    if (room)                                                  \
+                    if (room && weighed.wrong[r] == 0)                         \
                         put_##id(s, element,                                   \
                                  gbm_rows_store(&weighed, r, nvalues, logs,    \
                                                 weights, total));              \

@@ -12,6 +12,7 @@ struct gbm_row_sum {
     real most;
     gbm_total sum; /* of shares of the largest one */
     int best;
+    bool wrong; /* some is no number: the row is done by itself */
 };
 
 /* Returns the density, -infinity if it is no number. */
@@ -22,7 +23,17 @@ GBM_FN real gbm_row_weigh(struct gbm_row_sum *w, int k, real value)
     w->sum = larger ? w->sum * share + 1 : w->sum + (some ? share : 0);
     w->best = larger ? k : w->best;
     w->most = larger ? value : w->most;
+    w->wrong = w->wrong || value != value;
     return value == value ? value : -GBM_INF;
+}
+
+/* A row that is wrong by itself: no random number is asked for. */
+template <class TRIALS>
+GBM_FN void gbm_row_expect(const struct state *s, long long element)
+{
+    struct gbm_rng none;
+    gbm_rng_start(&none, 0, 0, 0, 0, 0);
+    TRIALS::update(s, &none, element, 0);
 }
 
 /* As gbm_rows_by_thread; TRIALS has weights(s, element, &total), too. */
@@ -62,6 +73,7 @@ __device__ void gbm_rows_weighed(const struct state &base, const int *elements,
             sum[r].most = -GBM_INF;
             sum[r].sum = 0;
             sum[r].best = at.first;
+            sum[r].wrong = false;
             TRIALS::columns(&s, &at, element[r], x + r);
         }
         const int tiled = GBM_ROWS_TILE / stride;
@@ -85,10 +97,12 @@ __device__ void gbm_rows_weighed(const struct state &base, const int *elements,
             const int place = r * blockDim.x + threadIdx.x;
             const bool exists = block * each + place < count;
             const bool any = gbm_is_finite(sum[r].most);
-            weights[place] = exists ? into[r] : NULL;
+            weights[place] = exists && !sum[r].wrong ? into[r] : NULL;
             most[place] = sum[r].most;
             norm[place] = any ? 1 / (real)sum[r].sum : 0;
-            if (exists) {
+            if (exists && sum[r].wrong)
+                gbm_row_expect<TRIALS>(&s, element[r]);
+            else if (exists) {
                 *total[r] = any ? sum[r].most + real_log((real)sum[r].sum)
                                 : sum[r].most;
                 TRIALS::put(&s, element[r], sum[r].best);
