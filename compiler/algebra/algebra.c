@@ -305,16 +305,23 @@ static symp times_number(struct compiler *c, double number,
     return sym_make(c, (struct sym){.kind = SYM_MUL}, out.n, out.at);
 }
 
+/* A number whose powers stay numbers as long as those of most things do. */
+static bool moderate(symp a)
+{
+    return fabs(a->number) > 0.01 && fabs(a->number) < 100;
+}
+
 /* Powers with an exponent that is no number may overflow, or be 0, where their
  * product is moderate: a^c (a + b)^-c, of which (a / (a + b))^c is less than 1.
  */
 static bool powers_apart(symp a, symp b, symp exponent)
 {
-    return exponent->kind == SYM_NUM || a->kind == SYM_NUM ||
-           b->kind == SYM_NUM;
+    return exponent->kind == SYM_NUM || (a->kind == SYM_NUM && moderate(a)) ||
+           (b->kind == SYM_NUM && moderate(b));
 }
 
-/* a^c b^-c is (a / b)^c, where c is no number. */
+/* a^c b^-c is (a / b)^c, where c is no number. With one of them positive that
+ * is as little a number, where the other is negative. */
 static void join_powers(struct compiler *c, struct list *bases,
                         struct list *exponents)
 {
@@ -327,7 +334,7 @@ static void join_powers(struct compiler *c, struct list *bases,
                 sign = sym_num(c, -1);
             if (!sym_same(e, sym_mul2(c, sign, exponents->at[i])) ||
                 powers_apart(bases->at[j], bases->at[i], e) ||
-                !sym_positive(bases->at[j]) || !sym_positive(bases->at[i]))
+                (!sym_positive(bases->at[j]) && !sym_positive(bases->at[i])))
                 continue;
             bases->at[j] =
                 sym_mul2(c, bases->at[j], sym_pow(c, bases->at[i], sign));
@@ -468,6 +475,32 @@ static bool factors_apart(symp product, symp exponent)
     return true;
 }
 
+/* Of a positive product: (l^(1/k) x)^k is l x^k. */
+static symp power_of_product(struct compiler *c, symp base, symp exponent)
+{
+    bool all = sym_is_whole(exponent);
+    if (!all) {
+        all = factors_apart(base, exponent);
+        for (int i = 0; i < base->nargs; i++)
+            all = all && sym_positive(base->args[i]);
+    }
+    struct list out = {0}, within = {0};
+    for (int i = 0; i < base->nargs; i++) {
+        symp f = base->args[i];
+        bool apart = all;
+        if (f->kind == SYM_POW && sym_positive(f->args[0]))
+            apart = all || sym_mul2(c, f->args[1], exponent)->kind == SYM_NUM;
+        sym_list_push(c, apart ? &out : &within,
+                      apart ? sym_pow(c, f, exponent) : f);
+    }
+    if (!out.n)
+        return NULL;
+    if (within.n)
+        sym_list_push(c, &out,
+                      sym_pow(c, sym_mul(c, within.n, within.at), exponent));
+    return sym_mul(c, out.n, out.at);
+}
+
 symp sym_pow(struct compiler *c, symp base, symp exponent)
 {
     if (sym_is(exponent, 0) || sym_is(base, 1))
@@ -487,18 +520,9 @@ symp sym_pow(struct compiler *c, symp base, symp exponent)
         return sym_pow(c, base->args[0], sym_mul2(c, base->args[1], exponent));
     if (base->kind == SYM_MUL &&
         (sym_is_whole(exponent) || sym_positive(base))) {
-        bool all = sym_is_whole(exponent);
-        if (!all) {
-            all = factors_apart(base, exponent);
-            for (int i = 0; i < base->nargs; i++)
-                all = all && sym_positive(base->args[i]);
-        }
-        if (all) {
-            struct list factors = {0};
-            for (int i = 0; i < base->nargs; i++)
-                sym_list_push(c, &factors, sym_pow(c, base->args[i], exponent));
-            return sym_mul(c, factors.n, factors.at);
-        }
+        symp product = power_of_product(c, base, exponent);
+        if (product)
+            return product;
     }
     if (base->kind == SYM_CALL && base->name == intern(c, "exp"))
         return sym_call(c, "exp", 1,

@@ -134,6 +134,12 @@ void check_integrated(const struct rt_instance *in, const void *state, int k,
 double check_integrated_change(const struct rt_instance *in, int k,
                                const double *before, const double *after,
                                int64_t turn, double *size);
+/* Whether a node that step `by` moved from a was integrated out of an element
+ * of step k, whose elements move meanwhile: they change by how much the node's
+ * own density differs from that at a. Leaves all as it was. */
+bool check_belongs(const struct rt_instance *in, void *state, int chain, int k,
+                   int by, int64_t node, const double *a,
+                   const struct gbm_sweep *sweep);
 /* Moves nodes of step k, and compares. */
 void check_nodes_out(struct checker *c, int k);
 /* Log density of a dense block at b less that at a, of precision q (lower

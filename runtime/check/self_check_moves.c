@@ -252,13 +252,22 @@ static struct change move_node_out(struct self_check *s, int k,
     int by = check_node_out(s->in, k, (int64_t)sweep->sweep, &element);
     if (by < 0)
         return (struct change){0};
+    const struct gbm_step *draws = &s->in->model->steps[by];
     int list[1] = {(int)element};
+    int n = draws->block_size ? draws->block_size(s->state, element) : 1;
+    double *a = room(s, (size_t)(n > 0 ? n : 1));
+    draws->block_get(s->state, element, a);
     check_integrated(s->in, s->state, k, before);
-    s->in->model->steps[by].run(s->state, sweep, (uint32_t)s->chain, list, 0,
-                                1);
+    draws->run(s->state, sweep, (uint32_t)s->chain, list, 0, 1);
     check_integrated(s->in, s->state, k, after);
     double change = check_integrated_change(s->in, k, before, after,
                                             (int64_t)sweep->sweep, &size);
+    if (change == 0 &&
+        !check_belongs(s->in, s->state, s->chain, k, by, element, a, sweep)) {
+        /* there is nothing to compare */
+        draws->block_set(s->state, element, a);
+        self_check_refresh(s);
+    }
     return (struct change){.value = change, .size = size};
 }
 

@@ -276,6 +276,37 @@ prints 'tau +2 +gamma, y.v integrated out'
 status 0 ./laplace check --data laplace.json --device cpu
 status 0 ./laplace geweke --data laplace.json --device cpu --draws 20000 --seed 3
 
+# Scales of the same plate that several statements define: a node of the mixture
+# that belongs to another statement's scale is none of this one's. One that
+# belongs to it, and is forgotten, is told of.
+cat >scales.gbm <<'M'
+model {
+  s[1] ~ half_t(6, 0.5)
+  for (j in 2:2) { s[j] ~ inv_chi_square(9) }
+  for (i in 1:N) {
+    x[i] ~ laplace(0.2, s[g[i]])
+    y[i] ~ dnorm(x[i], 1.1)
+  }
+}
+M
+echo '{"N": 5, "g": [2, 1, 2, 1, 1], "y": [-0.4, 0.3, -0.1, -0.9, 1]}' \
+    >scales.json
+status 0 "$GBMC" -O1 scales.gbm -o scales
+status 0 "$GBMC" --explain scales.gbm
+prints 's\[j\] +1 +inverse gamma, x.v integrated out'
+status 0 ./scales check --data scales.json --device cpu
+status 0 ./scales --data scales.json --device cpu --draws 100 --quiet
+"$GBMC" --emit=c scales.gbm |
+    sed '/^static double integrated_/,/^}/s/sum += /sum += 0 * /' >forgotten.c
+# shellcheck disable=SC2046 # flags are words
+"${CC:-cc}" -std=c11 -O0 -w -fopenmp -D_GNU_SOURCE \
+    -I"$GBM_ROOT/stdlib/kernels" -I"$GBM_ROOT/runtime" forgotten.c -o forgotten \
+    "$GBM_ROOT/$GBM_BUILD/libgbm.a" $(cat "$GBM_ROOT/$GBM_BUILD/link_flags") ||
+    fail "forgotten.c"
+status 1 ./forgotten check --data scales.json --device cpu
+prints 's +power_gamma .*FAIL'
+status 2 ./forgotten --data scales.json --device cpu --draws 100 --quiet
+
 # Of two tables of the same rows and groups one moves with m: that pass must be
 # made whenever m moves, though the other stays.
 cat >groups.gbm <<'E'
