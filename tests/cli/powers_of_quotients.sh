@@ -111,3 +111,35 @@ for way in lives logs; do
     [ ! -s log ] || fail "$way: $(cat log)"
     device_draws_as_host $way lives.json
 done
+
+# The same where the scale is defined for some rows alone, as far as the text
+# knows; and draws, whose scale's powers are as little numbers.
+cat >some.gbm <<'M'
+model {
+  for (i in 1:8) { log(scale[i]) <- a }
+  for (i in 1:n) { t[i] ~ weibull(k, scale[i]) }
+  sc <- exp(a)
+  a ~ loguniform()
+  k ~ uniform(0, 500)
+  whole ~ weibull(k + 200, 1.0E5)
+  part ~ weibull(k + 200, 1.0E5) T(99000,)
+}
+distribution loguniform() {
+  support real(log(1.0E4), log(1.0E6))
+  logdensity x
+}
+M
+status 0 "$GBMC" some.gbm -o some
+status 0 ./some check --data lives.json
+status 0 ./some --data lives.json --quiet --draws 4000 --summary fit.json
+python3 compare.py >log || fail compare
+[ ! -s log ] || fail "some: $(cat log)"
+python3 - <<'E2' >log || fail draws
+import json
+
+fit = json.load(open("fit.json"))["parameters"]
+for name, low, high in (("whole", 99700, 99880), ("part", 99800, 99980)):
+    if not low < fit[name]["mean"] < high or not 200 < fit[name]["sd"] < 700:
+        print(name, fit[name])
+E2
+[ ! -s log ] || fail "$(cat log)"
