@@ -9,6 +9,7 @@
  * tells. With a precision of less than full rank, as of dcar_normal, the scale
  * stands in the prior to a power that does not belong to the number of cells.
  */
+#include "sampler/integrated.h"
 #include "sampler/joint.h"
 #include "sampler/moves.h"
 
@@ -47,6 +48,21 @@ static bool stands_apart(const struct step *block, const struct part *p,
     return true;
 }
 
+/* Its own prior, or what an augmentation put in its place, in closed form. */
+static bool has_prior(const struct step *s)
+{
+    const struct factor *own = s->family->factor;
+    int n = 0;
+    for (const struct part *p = s->parts; p && own->replaced; p = p->next)
+        if (sampler_is_prior(s, p)) {
+            if (p->opaque || p->lower || p->upper ||
+                condition_part_shared_out(p))
+                return false;
+            n++;
+        }
+    return !own->replaced || n == 1;
+}
+
 /* A step that draws one number at a time, of a node or of a plate of them. */
 static bool draws_numbers(const struct step *s)
 {
@@ -54,7 +70,7 @@ static bool draws_numbers(const struct step *s)
     return f && !f->nslices && !f->var->integer && !s->asked.word &&
            !s->through && !s->support.bounds && !s->block.n && !f->auxiliary &&
            (s->sampler == &sampler_direct || s->sampler == &sampler_slice) &&
-           f->var->role == ROLE_STOCHASTIC && !f->factor->replaced;
+           f->var->role == ROLE_STOCHASTIC && has_prior(s);
 }
 
 /* The node stands in its own prior, in the scale of the rows, once in each, and
@@ -72,7 +88,7 @@ static bool only_scale(const struct step *block, const struct step *s,
             scale = scale || p->factor == r->term->factor;
         if (scale)
             scales++;
-        else if (!p->own &&
+        else if (!sampler_is_prior(s, p) &&
                  (s->family->nloops || !stands_apart(block, p, plate->var)))
             return false;
     }

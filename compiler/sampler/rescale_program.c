@@ -98,9 +98,11 @@ static void emit_scale_density(struct compiler *c, struct text *out,
                   "total += total_%s(s, k_->team, k_->j, grown_, 0, "
                   "GBM_CURVE_AGAINST);",
                   s->name);
-    emit_line(&e, "total += %s;",
-              emit_expr(&e, along(c, r, sym_replace(c, g->logp, node, value),
-                                  value)));
+    if (!g->replaced) /* what stands in its place is a part */
+        emit_line(
+            &e, "total += %s;",
+            emit_expr(
+                &e, along(c, r, sym_replace(c, g->logp, node, value), value)));
     emit_parts_apart(&e, r);
     emit_line(&e, "return (real)total;");
     text_append(out, "}\n");
