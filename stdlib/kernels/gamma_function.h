@@ -101,12 +101,13 @@ GBM_FN real gbm_log_product(real a, int n)
     return real_log((lanes[0] * lanes[1]) * (lanes[2] * lanes[3]));
 }
 
-/* log Gamma(a + n) - log Gamma(a) for a > 0, n >= 0: with all its digits where
- * a is far larger than n, too. */
+/* log Gamma(a + n) - log Gamma(a) for a >= 0, n >= 0: with all its digits where
+ * a is far larger than n, too. Of a = 0 it is the limit: 0 for n = 0, or -inf.
+ */
 GBM_FN real gbm_log_rising(real a, real n)
 {
     if (n >= 0 && n <= GBM_RISING_MOST && a + n < GBM_RISING_BELOW &&
-        a >= GBM_TINY && (real)(int)n == n)
+        (a >= GBM_TINY || a == 0) && (real)(int)n == n)
         return gbm_log_product(a, (int)n);
     if (!(a >= 8))
         return gbm_lgamma(a + n) - gbm_lgamma(a);

@@ -36,3 +36,20 @@ model {
 E
 status 0 "$GBMC" --explain positive.gbm
 prints 'y.l .* gamma \(augmented\)'
+
+# Of size 0 there are no failures, whatever else says so; the derivative is 0, too.
+cat >size.gbm <<'E'
+model {
+  x ~ dnegbin(p, s)
+  w ~ dnorm(x, 1.0E6)
+  p ~ dbeta(2, 2)
+  for (i in 1:4) { y[i] ~ dnegbin(p, z[i] * r) }
+  r ~ dgamma(2, 1)
+}
+E
+echo '{"w": 3, "s": 0, "y": [0, 2, 0, 1], "z": [0, 1, 0, 2]}' >size.json
+status 0 "$GBMC" -O 1 size.gbm -o size
+status 0 ./size --data size.json --quiet --monitor x --summary size.out
+grep -q '"mean": 0,' size.out || fail "failures of size 0"
+status 0 ./size check --gradients --data size.json
+prints 'r .* pass'
