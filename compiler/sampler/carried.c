@@ -31,7 +31,9 @@
  * A node may be an element of a plate, as mu[k] of theta[i,k] ~ dnorm(mu[k],
  * tau[k]): where all that reads the theta, or the nodes, has such a subscript
  * k of its own, the elements move independently, each with the cells and the
- * readers of its k.
+ * readers of its k. A mean may sum over the last subscript of such nodes, as
+ * coefficients of a group, inprod(X[n,], beta[g,]), do: then those of a group
+ * move in turn, each with all rows of the group.
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/carried.h"
@@ -87,7 +89,18 @@ static bool is_node(struct compiler *c, const struct model *m,
     return true;
 }
 
-/* Whether the plate's prior reads one element, which its loops name. */
+/* Whether subscript d of the node, its last loop, may be that of a sum in the
+ * mean of a plate; the others tell groups of rows. */
+static bool is_swept(const struct carried *k, int d)
+{
+    const struct family *h = k->node;
+    return h->nloops > 1 && h->lower[d]->loop == h->loops[h->nloops - 1] &&
+           !k->plate->truncated && !k->plate->factor->lower &&
+           !k->plate->factor->upper;
+}
+
+/* Whether the plate's prior reads one element, which its loops name, or sums
+ * over the last of its subscripts. */
 static bool find_seen(struct carried *k)
 {
     const struct family *f = k->plate;
@@ -96,11 +109,28 @@ static bool find_seen(struct carried *k)
         sym_has_var(sym_replace(k->c, k->prior, k->seen, sym_num(k->c, 1)),
                     k->node->var))
         return false;
-    for (int d = 0; d < k->seen->nargs; d++)
-        if (k->seen->args[d]->kind != SYM_LOOP ||
-            sampler_dimension_of(f, k->seen->args[d]->loop) < 0)
+    for (int d = 0; d < k->seen->nargs; d++) {
+        if (k->seen->args[d]->kind != SYM_LOOP)
             return false;
-    return true;
+        if (sampler_dimension_of(f, k->seen->args[d]->loop) >= 0)
+            continue;
+        if (!is_swept(k, d))
+            return false;
+        k->swept = true;
+    }
+    return k->swept || k->node->nloops < f->nloops;
+}
+
+/* The element that moves as the plate's prior has it, in the loops of both. */
+static symp seen_node(const struct carried *k)
+{
+    symp node = k->seen;
+    for (int d = 0; d < k->seen->nargs; d++) {
+        const struct loop *l = k->seen->args[d]->loop;
+        if (sampler_dimension_of(k->plate, l) < 0)
+            node = sym_replace_loop(k->c, node, l, k->node->lower[d]);
+    }
+    return node;
 }
 
 static bool is_sum(symp e, const void *unused)
@@ -156,15 +186,18 @@ static bool fits(struct carried *k)
     if (!k->prior || sampler_carried_reads(k, f->factor->lower) ||
         sampler_carried_reads(k, f->factor->upper) || !find_seen(k))
         return false;
-    symp node = k->seen;
+    symp node = seen_node(k);
     symp slope = sym_derivative(c, k->prior, cell);
     symp second = slope ? sym_derivative(c, slope, cell) : NULL;
     if (!slope || (!k->node->nloops && sym_any(k->prior, is_sum, NULL)))
         return false;
     if (!second || sym_is(second, 0) || sym_has_var(second, f->var))
-        return is_scaled(k, node, cell) && sampler_find_carried_readers(k);
+        return !k->swept && is_scaled(k, node, cell) &&
+               sampler_find_carried_readers(k);
     symp precision = sym_neg(c, second);
     symp deviation = sym_neg(c, sym_div(c, slope, precision));
+    if (k->swept && sym_has_var(precision, k->node->var))
+        return false;
     if (sym_has(precision, node)) {
         k->along = deviation;
         if (!sampler_is_power(precision, node, &k->power) ||
@@ -172,12 +205,13 @@ static bool fits(struct carried *k)
             sym_has(deviation, node))
             return false;
     } else {
-        if (sym_any(k->prior, is_sum, NULL))
+        if (!k->swept && sym_any(k->prior, is_sum, NULL))
             return false;
         symp mean = sym_derivative(c, deviation, node);
         k->along = mean ? sym_neg(c, mean) : NULL;
         if (!mean || sym_is(mean, 0) || sym_has(mean, node) ||
-            sym_has_var(mean, f->var))
+            sym_has_var(mean, f->var) ||
+            (k->swept && sym_has_var(mean, k->node->var)))
             return false;
     }
     return sampler_find_carried_readers(k);
@@ -231,7 +265,7 @@ static void carry_plate(struct compiler *c, struct model *m, struct family *f)
     int n = 0;
     for (struct family *h = m->families; h; h = h->next) {
         struct carried try = {.c = c, .m = m, .plate = f, .node = h};
-        if (h->nloops >= f->nloops || !is_node(c, m, h) || is_moved(&try) ||
+        if (h->nloops > f->nloops || !is_node(c, m, h) || is_moved(&try) ||
             !fits(&try))
             continue;
         struct carried *k = NEW(c, struct carried);

@@ -20,8 +20,9 @@ struct carried {
     struct family *plate, *node;
     symp component; /* of a plate of vectors, the one that moves: the node's
                        loop, or a number; NULL: a plate of numbers */
-    symp seen; /* the node, or the element of a plate of them, as the plate's
-                  prior reads it: each of its subscripts is a loop there */
+    symp seen;  /* the node, or the element of a plate of them, as the plate's
+                   prior reads it: each of its subscripts is a loop there */
+    bool swept; /* the last of these is that of a sum in the mean */
     double
         power;  /* of the scale in the precision; 0: the node is in the mean */
     symp prior; /* log density of a cell without what its bounds leave out */

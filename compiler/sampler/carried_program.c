@@ -226,12 +226,34 @@ void sampler_emit_carried_pays(struct emitter *e, symp node, bool scale,
     emit_line(e, "}");
 }
 
+/* Of a mean that sums over the node's last loop: its first element moves all,
+ * in turn, as they meet in rows. */
+static void emit_sweep(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct family *f = carried_of(s)->node;
+    const struct loop *l = f->loops[f->nloops - 1];
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_line(&e, "const int count = %s;",
+              emit_int(&e, sym_length(c, l->lower, l->upper)));
+    emit_line(&e, "const bool alone = adapting == GBM_ALONE;");
+    emit_line(&e, "if (!alone && gbm_rest(element, count) > 0)");
+    emit_line(&e, "    return;");
+    emit_line(&e, "for (int i = 0; i < (alone ? 1 : count); i++)");
+    emit_line(&e, "    one_%s(s, rng, team, element + i, adapting);", s->name);
+    text_append(out, "}\n\n");
+}
+
 static void emit_update(struct compiler *c, struct text *out,
                         const struct step *s)
 {
     const struct carried *k = carried_of(s);
+    struct step one = *s;
     struct emitter e = emitter_new(c, out);
-    emit_open_update(out, s);
+    if (k->swept)
+        one.name = intern_format(c, "one_%s", s->name);
+    emit_open_update(out, &one);
     emit_line(&e, "real *const tuning = s->%s%s;", s->slots->member,
               k->node->nloops ? " + GBM_CARRIED_CELLS * element" : "");
     open_node(&e, k);
@@ -336,5 +358,7 @@ void sampler_emit_carried(struct compiler *c, struct text *out, struct step *s)
     emit_density_at(c, out, s);
     emit_move(c, out, s);
     emit_update(c, out, s);
+    if (carried_of(s)->swept)
+        emit_sweep(c, out, s);
     emit_access(c, out, s);
 }

@@ -65,14 +65,16 @@ static bool ties(const struct carried *k, symp e, int j, const struct loop **l)
 }
 
 /* The part has the instances of the node's element alone; false: some read
- * several. Of vectors a row may read all components. */
+ * several. Of vectors a row may read all components; and rows whose mean sums
+ * over the node's last loop move with each element of it. */
 static bool solve(const struct carried *k, struct part *p)
 {
     const struct factor *g = p->factor;
     if (k->component && g != k->node->factor)
         return true;
     const symp all[] = {g->logp, g->value, g->lower, g->upper};
-    for (int j = 0; j < k->node->nloops; j++) {
+    const bool other = k->swept && g != k->node->factor;
+    for (int j = 0; j < k->node->nloops - other; j++) {
         const struct loop *l = NULL;
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if (all[i] && !ties(k, all[i], j, &l))
@@ -295,6 +297,9 @@ static bool find_readers(struct carried *k)
             return false;
         if (!factor_reads(k, g))
             continue;
+        if (k->swept && g != k->node->factor &&
+            sampler_factor_reads(g, k->node->var))
+            return false;
         if (!add_reader(k, g))
             return false;
         any = any || sampler_factor_reads(g, k->plate->var);
