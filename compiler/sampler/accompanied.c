@@ -1,5 +1,6 @@
 /* accompanied.c: a label moves with the nodes whose priors it settles, as z[i]
- * with the missing x[i,j] ~ dnorm(mu[z[i],j], tau[z[i],j]) of its row. Given
+ * with the missing x[i,j] ~ dnorm(mu[z[i],j], tau[z[i],j]) of its row, or where
+ * a species is at all with where it is, a[i,j] ~ dbern(z[i] * theta). Given
  * these, which were drawn under the label that is, another label is improbable,
  * though it would be probable with others. So another label is proposed, and
  * the nodes of its row that are not data with it, from their priors: their
@@ -58,15 +59,24 @@ static bool reads_rows(const struct accompanied *k, const struct factor *g)
     return found;
 }
 
-/* Numbers that do not read each other, drawn as the compiler chose, with a
+/* Single numbers, counts too, and none that says which of others something
+ * reads. */
+static bool are_values(const struct var *v)
+{
+    return sampler_are_numbers(v) ||
+           (v->role == ROLE_STOCHASTIC && v->integer && !v->whole &&
+            !v->rest_of && !v->slope_of && !v->indexes);
+}
+
+/* Values that do not read each other, drawn as the compiler chose, with a
  * label of their row in their prior: adds them. */
 static void add_nodes(struct accompanied *k, struct family *f)
 {
     struct compiler *c = k->c;
     const struct factor *g = f->factor;
-    if (k->n == MOST_FAMILIES || !f->stochastic || f->nslices || f->affine ||
-        f->var->families != f || f->next_of_var ||
-        !sampler_are_numbers(f->var) || !sampler_is_free(k->m, f) ||
+    if (k->n == MOST_FAMILIES || f->var == label_of(k) || !f->stochastic ||
+        f->nslices || f->affine || f->var->families != f || f->next_of_var ||
+        !are_values(f->var) || !sampler_is_free(k->m, f) ||
         !family_plain(c, f) || !sampler_factor_reads(g, label_of(k)))
         return;
     const struct loop *l = sampler_row_loop(g, row_of, k, row(k));
@@ -221,7 +231,8 @@ static void emit_pass(struct emitter *e, const struct accompanied *k,
             emit_line(e, "simulate_%s(s, rng, %s);", family_id(e->c, f),
                       emit_int(e, element_of(e->c, f)));
         } else if (pass == RESTORE) {
-            emit_line(e, "%s = kept[missing];", emit_expr(e, cell));
+            emit_line(e, "%s = %skept[missing];", emit_expr(e, cell),
+                      f->var->integer ? "(int)" : "");
         }
         emit_line(e, "missing++;");
         emit_close(e, braces);

@@ -91,3 +91,50 @@ none 's|exp(u\[t\] / 2|exp(u[1] / 2|'
 none 's/u\[t\] ~ dnorm(mu \* late\[t\]/u[t] ~ dnorm(mu * late[t] * e[t]/'
 none 's/1 + 4 \* late\[t\]/1 + 4 * late[N + 1 - t]/'
 none 's/1 + 4 \* late\[t\]/1/; s/mu \* late\[t\]/mu/'
+
+# where a species is at all, and in which parts, or how many there are: hardly
+# seen, both hold each other
+cat >parts.gbm <<'E'
+model {
+  for (i in 1:N) {
+    z[i] ~ dbern(psi)
+    for (j in 1:J) {
+      a[i, j] ~ dbern(z[i] * theta)
+      y[i, j] ~ dbin(a[i, j] * p, K)
+    }
+    w[i] ~ dbern(psi)
+    n[i] ~ dpois(lambda * w[i])
+    c[i] ~ dbin(p, n[i])
+  }
+}
+E
+echo '{"N": 3, "J": 4, "K": 2, "psi": 0.6, "theta": 0.97, "lambda": 9, "p": 0.1,
+  "y": [[0, 0, 0, 0], [0, null, 0, null], [0, 1, 0, 0]], "c": [0, null, 1]}' >parts.json
+status 0 "$GBMC" -O1 parts.gbm -o parts
+status 0 ./parts info
+prints 'z, a: another label is proposed'
+prints 'w, n: another label is proposed'
+status 0 ./parts check --data parts.json --quiet
+status 0 ./parts --data parts.json --device cpu --quiet --draws 10000 --seed 1 \
+    --monitor z,w --summary parts.s
+cat >parts.py <<'E'
+import json
+from math import exp
+d = json.load(open("parts.json"))
+found = json.load(open("parts.s"))["parameters"]
+psi, p = d["psi"], d["p"]
+unseen = (1 - p)**d["K"]
+for i in range(2):
+    there = psi
+    for y in d["y"][i]:
+        there *= 1 if y is None else 1 - d["theta"] * (1 - unseen)
+    many = psi * (exp(-d["lambda"] * p) if d["c"][i] == 0 else 1)
+    for name, w in (f"z[{i + 1}]", there), (f"w[{i + 1}]", many):
+        value = w / (w + 1 - psi)
+        f = found[name]
+        print(name, value, f["mean"], f["mcse"], f["ess_bulk"])
+        assert abs(f["mean"] - value) < 4 * f["mcse"], name
+        assert f["ess_bulk"] > 2000, name
+E
+status 0 python3 parts.py
+device_draws_as_host parts parts.json
