@@ -98,6 +98,10 @@ symp sym_neg(struct compiler *c, symp a);
 symp sym_length(struct compiler *c, symp lower, symp upper);
 symp sym_div(struct compiler *c, symp a, symp b);
 symp sym_eq(struct compiler *c, symp a, symp b); /* the condition a == b */
+/* The array of which e is the log determinant, or the inverse; NULL: it is
+ * none. */
+symp sym_determinant_of(symp e);
+symp sym_inverse_of(struct compiler *c, symp e);
 symp sym_and(struct compiler *c, symp a, symp b);
 symp sym_log(struct compiler *c, symp a);
 /* Name of a call: of the numbers args[1 ...], number args[0]. */

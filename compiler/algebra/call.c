@@ -414,3 +414,16 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
     }
     return sym_plain_call(c, entry ? entry->name : name, entry, n, args);
 }
+
+symp sym_determinant_of(symp e)
+{
+    const bool is = e->kind == SYM_CALL && !strcmp(e->name, "logdet");
+    return is ? e->args[0] : NULL;
+}
+
+symp sym_inverse_of(struct compiler *c, symp e)
+{
+    const bool is = e->kind == SYM_CALL &&
+                    e->entry == library_standard(c, ENTRY_FUNCTION, "inverse");
+    return is ? e->args[0] : NULL;
+}

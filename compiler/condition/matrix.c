@@ -40,9 +40,9 @@ static symp see_node(struct compiler *c, symp e, void *context)
         return NULL;
     if (!strcmp(e->name, "trace_solve") && !sym_has_var(e->args[0], k->f->var))
         return trace_by_cells(c, e->args[0], e->args[1], k);
-    if (strcmp(e->name, "logdet") != 0)
+    symp scale, array = sym_determinant_of(e);
+    if (!array)
         return NULL;
-    symp scale, array = e->args[0];
     symp ref = model_scaled_matrix(c, array, k->f, k->f->var, &scale);
     if (!ref || sym_has_var(scale, k->f->var))
         return NULL;
@@ -100,9 +100,8 @@ struct determinant {
 static symp determinant_node(struct compiler *c, symp e, void *context)
 {
     const struct determinant *k = context;
-    symp scale;
-    if (e->kind == SYM_CALL && !strcmp(e->name, "logdet") &&
-        model_scaled_matrix(c, e->args[0], k->f, k->v, &scale) &&
+    symp scale, array = sym_determinant_of(e);
+    if (array && model_scaled_matrix(c, array, k->f, k->v, &scale) &&
         !sym_has_var(scale, k->v))
         return sym_target(c);
     return NULL;

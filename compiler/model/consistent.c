@@ -116,10 +116,11 @@ static void check_factor(const struct model *m, const struct factor *g)
     if (!g->family || g->nloops > MAX_LOOPS)
         UNREACHABLE();
     const struct around *scope = open_loops(m, g->loops, g->nloops, loops);
-    const symp all[] = {g->guard, g->logp,  g->plain, g->value,
-                        g->lower, g->upper, g->rule};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
+    for (int i = 0; i < n; i++)
         check_expression(m, all[i], scope);
+    check_expression(m, g->plain, scope);
 }
 
 void model_check(struct compiler *c, const struct model *m)

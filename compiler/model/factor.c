@@ -342,3 +342,15 @@ struct factor *family_factor(struct compiler *c, struct model *m,
     f->factor = factor;
     return factor;
 }
+
+int model_factor_expressions(const struct factor *g,
+                             symp all[FACTOR_EXPRESSIONS])
+{
+    const symp each[FACTOR_EXPRESSIONS] = {g->logp,  g->value, g->lower,
+                                           g->upper, g->rule,  g->guard};
+    int n = 0;
+    for (int i = 0; i < FACTOR_EXPRESSIONS; i++)
+        if (each[i])
+            all[n++] = each[i];
+    return n;
+}

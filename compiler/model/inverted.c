@@ -143,8 +143,7 @@ static struct var *node_of(struct compiler *c, const struct model *m,
 static bool inverts(struct compiler *c, const struct family *f)
 {
     return !f->stochastic && !f->data_block && f->whole_call &&
-           f->body->kind == SYM_CALL &&
-           f->body->entry == library_standard(c, ENTRY_FUNCTION, "inverse");
+           sym_inverse_of(c, f->body);
 }
 
 bool model_holds_inverses(struct compiler *c, const struct var *v)

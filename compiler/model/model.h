@@ -155,6 +155,12 @@ struct factor {
     struct factor *next;
 };
 
+/* What a factor says of an instance: logp, value, lower, upper, rule and guard,
+ * those that there are; returns how many. Whoever asks what a factor reads, or
+ * whether something leaves it as it is, goes through these. */
+enum { FACTOR_EXPRESSIONS = 6 };
+int model_factor_expressions(const struct factor *g, symp all[FACTOR_EXPRESSIONS]);
+
 struct model {
     const char *name;
     struct program *program;

@@ -62,12 +62,17 @@ static symp grown_vector(struct compiler *c, symp e, void *growing)
                     sym_mul2(c, number_at(g, at), sym_sub(c, e, mean)));
 }
 
-/* logdet() of a matrix in memory, as e has it; NULL: it has none. */
+/* Whether x is an array with rows and columns. */
+static bool is_matrix(symp x)
+{
+    return x && x->kind == SYM_ARRAY && x->nloops == 2;
+}
+
+/* The log determinant of a matrix in memory, as e has it; NULL: it has none. */
 static symp log_determinant(symp e)
 {
-    if (e->kind == SYM_CALL && e->entry && !strcmp(e->entry->name, "logdet") &&
-        e->args[0]->kind == SYM_ARRAY && e->args[0]->nloops == 2 &&
-        e->args[0]->args[0]->kind == SYM_REF)
+    symp of = sym_determinant_of(e);
+    if (is_matrix(of) && of->args[0]->kind == SYM_REF)
         return e;
     symp found = NULL;
     for (int i = 0; i < e->nargs && !found; i++)
@@ -85,7 +90,7 @@ static bool is_about_mean(struct growing *g)
     if (!determinant || g->k->plate->nargs < 1 ||
         g->k->plate->args[0].ndim != 1)
         return false;
-    g->inverse = determinant->args[0]->args[0]->var;
+    g->inverse = sym_determinant_of(determinant)->args[0]->var;
     symp rest = sym_sub(c, logp, sym_mul2(c, sym_num(c, 0.5), determinant));
     return sym_same(sym_map(c, rest, grown_vector, g), rest);
 }
@@ -177,12 +182,8 @@ static symp covariance_of(struct compiler *c, const struct var *inverse)
     if (inverse->role != ROLE_DERIVED || !f || f->next_of_var || !f->body ||
         !f->whole_call || f->nloops)
         return NULL;
-    symp e = model_substitute_derived(c, f->body);
-    return e->kind == SYM_CALL && e->entry &&
-                   !strcmp(e->entry->name, "inverse") &&
-                   e->args[0]->kind == SYM_ARRAY && e->args[0]->nloops == 2
-               ? e->args[0]
-               : NULL;
+    symp of = sym_inverse_of(c, model_substitute_derived(c, f->body));
+    return is_matrix(of) ? of : NULL;
 }
 
 /* ---- which -----------------------------------------------------------------

@@ -89,12 +89,13 @@ static bool reads_labels(const struct exchange *k, const struct factor *g)
 
 static void look_at_factor(struct exchange *k, const struct factor *g)
 {
-    const bool own = g->family == k->labels->family;
-    const symp all[] = {g->logp,  g->rule,  g->guard,
-                        g->value, g->lower, g->upper};
-    for (size_t i = 0; i < (own ? 3 : sizeof all / sizeof *all); i++)
-        if (all[i])
-            look(k, all[i]);
+    struct factor rest = *g;
+    symp all[FACTOR_EXPRESSIONS];
+    if (g->family == k->labels->family) /* the labels are its own */
+        rest.value = rest.lower = rest.upper = NULL;
+    const int n = model_factor_expressions(&rest, all);
+    for (int i = 0; i < n; i++)
+        look(k, all[i]);
 }
 
 /* All that components have, and whether that is all that labels choose. */
@@ -144,8 +145,8 @@ static bool is_alike(const struct exchange *k, const struct factor *g)
 {
     const struct of_component *own =
         sampler_component_cells(&k->has, g->family->var);
-    const symp all[] = {g->logp,  g->rule,  g->guard,
-                        g->value, g->lower, g->upper};
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
     if (!own || g->family->factor != g ||
         g->family->lower[own->dim]->kind != SYM_LOOP)
         return false;
@@ -154,8 +155,8 @@ static bool is_alike(const struct exchange *k, const struct factor *g)
         if (sym_has_loop(g->loops[i]->lower, t.component) ||
             sym_has_loop(g->loops[i]->upper, t.component))
             return false;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && sym_any(all[i], tells, &t))
+    for (int i = 0; i < n; i++)
+        if (sym_any(all[i], tells, &t))
             return false;
     return true;
 }

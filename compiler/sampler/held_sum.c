@@ -178,8 +178,12 @@ static bool factor_stays(const struct sum *k, const struct factor *g)
     for (int i = 0; g->opaque && i < g->family->nargs; i++)
         if (!stays(k, model_substitute_derived(k->c, g->family->args[i].body)))
             return false;
-    return stays(k, g->logp) && stays(k, g->value) && stays(k, g->lower) &&
-           stays(k, g->upper) && stays(k, g->rule) && stays(k, g->guard);
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
+    for (int i = 0; i < n; i++)
+        if (!stays(k, all[i]))
+            return false;
+    return true;
 }
 
 static bool is_own(const struct sum *k, const struct factor *g)

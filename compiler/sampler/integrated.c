@@ -18,8 +18,8 @@
  * give their rate a gamma, that is its draw, though given the nodes it has one,
  * too.
  *
- * So go nodes that stand in one likelihood with the parameter, and scales beside
- * one of all: common_child.c.
+ * So go nodes that stand in one likelihood with the parameter, and scales
+ * beside one of all: common_child.c.
  *
  * So is the concentration of sticks, v[k] ~ dbeta(1, alpha), though given v it
  * is a gamma: where alpha is small, log(1 - v) is of the rounding of v.
@@ -258,10 +258,10 @@ static void find_nodes(struct integrated *k)
 static bool reads(const struct model *m, const struct factor *g,
                   const struct var *v)
 {
-    const symp all[] = {g->logp,  g->value, g->lower,
-                        g->upper, g->rule,  g->guard};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && model_reads(m, all[i], v))
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
+    for (int i = 0; i < n; i++)
+        if (model_reads(m, all[i], v))
             return true;
     return false;
 }

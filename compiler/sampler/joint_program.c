@@ -566,40 +566,25 @@ static const char *parallel(struct compiler *c, const struct step *s)
     return "elimination tree";
 }
 
+/* What both samplers of a joint block have. */
+#define OF_A_JOINT_BLOCK                                                       \
+    .joint = true, .why = why, .parallel = parallel, .phases = joint_phases,   \
+    .emit = emit, .emit_tables = emit_tables, .emit_row = emit_members,        \
+    .block_access = true, .own_layout = true, .own_cost = true,                \
+    .slots = add_slots, .moves = moves
+
 const struct sampler sampler_joint_gaussian = {
-    .joint = true,
+    OF_A_JOINT_BLOCK,
     .name = "joint Gaussian block",
     .closed = true,
     .explain = explain_gaussian,
     .brief = sampler_brief_block,
-    .why = why,
-    .parallel = parallel,
     .headers = {"border.h", "rescale_plate.h"},
-    .phases = joint_phases,
-    .emit = emit,
-    .emit_tables = emit_tables,
-    .emit_row = emit_members,
-    .block_access = true,
-    .own_layout = true,
-    .own_cost = true,
-    .slots = add_slots,
-    .moves = moves,
 };
 
 const struct sampler sampler_joint_ellipse = {
-    .joint = true,
+    OF_A_JOINT_BLOCK,
     .name = "joint elliptical slice",
     .explain = explain_ellipse,
-    .why = why,
-    .parallel = parallel,
     .headers = {"curved_block.h", "rescale_plate.h"},
-    .phases = joint_phases,
-    .emit = emit,
-    .emit_tables = emit_tables,
-    .emit_row = emit_members,
-    .block_access = true,
-    .own_layout = true,
-    .own_cost = true,
-    .slots = add_slots,
-    .moves = moves,
 };

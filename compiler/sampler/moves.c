@@ -53,10 +53,10 @@ bool sampler_is_node(struct compiler *c, const struct model *m,
 
 bool sampler_factor_reads(const struct factor *g, const struct var *v)
 {
-    const symp all[] = {g->logp,  g->value, g->lower,
-                        g->upper, g->rule,  g->guard};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && sym_has_var(all[i], v))
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
+    for (int i = 0; i < n; i++)
+        if (sym_has_var(all[i], v))
             return true;
     return false;
 }

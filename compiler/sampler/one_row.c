@@ -29,11 +29,11 @@ bool sampler_same_ends(const struct loop *a, const struct loop *b)
 struct loop *sampler_row_loop(const struct factor *g, sampler_row_of *row_of,
                               const void *own, const struct loop *row)
 {
-    const symp all[] = {g->logp,  g->value, g->lower,
-                        g->upper, g->rule,  g->guard};
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
     struct loop *l = NULL;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] && !is_of_row(all[i], row_of, own, &l))
+    for (int i = 0; i < n; i++)
+        if (!is_of_row(all[i], row_of, own, &l))
             return NULL;
     for (int i = 0; i < g->nloops; i++)
         if (g->loops[i] == l && sampler_same_ends(l, row))

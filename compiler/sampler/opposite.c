@@ -72,8 +72,12 @@ static bool stays(const struct pair *p, symp e)
 
 static bool factor_stays(const struct pair *p, const struct factor *g)
 {
-    return stays(p, g->logp) && stays(p, g->value) && stays(p, g->lower) &&
-           stays(p, g->upper) && stays(p, g->rule) && stays(p, g->guard);
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
+    for (int i = 0; i < n; i++)
+        if (!stays(p, all[i]))
+            return false;
+    return true;
 }
 
 /* The priors of both, apart from each other, and for the rest the products: in

@@ -119,24 +119,21 @@ static symp reading_of(symp e, const struct var *v, bool *several)
 
 static void look_at_factor(struct relabel *k, const struct factor *g)
 {
-    const symp all[] = {g->logp,  g->value, g->lower,
-                        g->upper, g->rule,  g->guard};
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
     const struct of_component *own =
         sampler_component_cells(&k->has, g->family->var);
     symp component = own ? own->family->lower[own->dim] : NULL;
     bool several = false;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        symp label = all[i]
-                         ? reading_of(all[i], k->labels->family->var, &several)
-                         : NULL;
+    for (int i = 0; i < n; i++) {
+        symp label = reading_of(all[i], k->labels->family->var, &several);
         several =
             several || (label && component && !sym_same(label, component));
         component = label ? label : component;
     }
     k->failed = k->failed || several;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i])
-            look(k, all[i], component);
+    for (int i = 0; i < n; i++)
+        look(k, all[i], component);
 }
 
 /* All that components have, and whether nothing else tells one from another. */

@@ -88,11 +88,11 @@ static bool are_read_so(const struct unordered *k)
     bool read = false;
     for (const struct factor *g = k->m->factors; g; g = g->next)
         if (!g->replaced && g != k->family->factor) {
-            const symp all[] = {g->logp,  g->value, g->lower,
-                                g->upper, g->rule,  g->guard};
+            symp all[FACTOR_EXPRESSIONS];
+            const int n = model_factor_expressions(g, all);
             read = read || sampler_factor_reads(g, k->family->var);
-            for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-                if (all[i] && tells_order(k, all[i]))
+            for (int i = 0; i < n; i++)
+                if (tells_order(k, all[i]))
                     return false;
         }
     for (const struct family *f = k->m->families; f; f = f->next)
@@ -111,12 +111,11 @@ static bool are_alike(const struct unordered *k)
 {
     struct compiler *c = k->c;
     const struct family *f = k->family;
-    const struct factor *g = f->factor;
-    const symp all[] = {g->logp, g->lower, g->upper, g->rule, g->guard};
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(f->factor, all);
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        symp rest =
-            all[i] ? sym_replace(c, all[i], own, sym_target(c)) : sym_num(c, 0);
+    for (int i = 0; i < n; i++) {
+        symp rest = sym_replace(c, all[i], own, sym_target(c));
         if (sym_has_var(rest, f->var) || sym_has_loop(rest, k->along))
             return false;
     }

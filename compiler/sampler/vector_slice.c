@@ -142,8 +142,7 @@ static void emit_component_moved(struct text *out, const struct step *s)
 
 static bool is_logdet_of(symp e, const void *var)
 {
-    return e->kind == SYM_CALL && !strcmp(e->name, "logdet") &&
-           sym_has_var(e, var);
+    return sym_determinant_of(e) && sym_has_var(e, var);
 }
 
 /* Whether a density that may be positive where the node is not positive

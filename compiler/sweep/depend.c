@@ -38,13 +38,13 @@ struct var_list *sweep_new_list(struct compiler *c, const struct model *m)
 
 static void add_variables_in(struct var_list *list, const struct factor *g)
 {
-    const symp read[] = {g->logp,  g->guard, g->value,
-                         g->lower, g->upper, g->rule};
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
     add(list, g->family->var);
     if (g->auxiliary)
         add(list, g->auxiliary);
-    for (size_t i = 0; i < sizeof read / sizeof *read; i++)
-        sweep_add_read(list, read[i]);
+    for (int i = 0; i < n; i++)
+        sweep_add_read(list, all[i]);
 }
 
 static bool shares(const struct var_list *a, const struct var_list *b)
