@@ -3,6 +3,7 @@
 #include "model/model.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Whether a subscript takes what the state holds, itself or as an end of a
  * loop. */
@@ -133,13 +134,23 @@ static bool is_whole(symp x, int depth)
 
 bool model_is_whole(symp x) { return is_whole(x, 0); }
 
+/* Whether a node may have whole numbers alone: counts, what is of a set, or
+ * what other nodes settle, as a sum of counts. */
+static bool may_be_whole(const struct family *f)
+{
+    const struct expr *support = entry_value(f->distribution, "support");
+    return model_draws_integers(f) ||
+           entry_clause(f->distribution, "observable") ||
+           (support && !strcmp(support->name, "set"));
+}
+
 /* Whether x has values from a continuum. */
 static bool is_continuous(symp x, int depth)
 {
     const bool defined = x->kind == SYM_REF && x->var->families;
     const struct family *f = defined ? x->var->families : NULL;
     for (; f && depth < 8; f = f->next_of_var)
-        if (f->stochastic ? !model_draws_integers(f)
+        if (f->stochastic ? !may_be_whole(f)
                           : f->body && is_continuous(f->body, depth + 1))
             return true;
     if (x->kind != SYM_ADD && x->kind != SYM_MUL)
