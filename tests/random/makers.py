@@ -1,6 +1,7 @@
 """The pieces that random models are made of, and how often.  Each maker writes
 statements that take from the Builder's pool and adds to it what they define."""
 
+from absent import absent
 from again import (
     curves, latent_choice, outwards, roles, small_matrices, so_far)
 from captures import captured, classes_of, latent_totals
@@ -64,6 +65,8 @@ LATER = [(3, held_sums), (1, met_twice)]
 LATEST, SINCE = [(1, places)], 64000000
 # And one in five of those above.
 EDGES_SINCE = 68000000
+# And another of those above.
+ABSENT, ABSENT_SINCE = [(1, absent)], 70000000
 # By what a seed is modulo 48, of those that had none.
 RARE = {4: [(1, certain_trials)], 16: [(1, hidden_clusters)],
         28: [(1, classes_in_groups)], 40: [(1, bounded_mixture)]}
@@ -71,6 +74,8 @@ RARE = {4: [(1, certain_trials)], 16: [(1, hidden_clusters)],
 
 def later(seed):
     """What one piece more is taken of, or None."""
+    if seed > ABSENT_SINCE and seed % 5 == 4:
+        return ABSENT
     if seed > EDGES_SINCE and seed % 5 == 3:
         return EDGES
     if seed > SINCE and seed % 5 == 1:
