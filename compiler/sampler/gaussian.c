@@ -387,9 +387,23 @@ void sampler_emit_vector_access(struct compiler *c, struct text *out,
     }
 }
 
+/* Room for `cells` numbers, which follow from the dimension. One that the
+ * compiler of the device knows, and can write the loops over it out, stands in
+ * registers. */
+void sampler_emit_room(struct emitter *e, const struct step *s,
+                       const char *name, const char *cells)
+{
+    enum { FEW = 8 };
+    const symp d = block_dimension(e->c, s);
+    if (d->kind == SYM_NUM && d->number >= 1 && d->number <= FEW)
+        emit_line(e, "real %s[%s];", name, cells);
+    else
+        emit_line(e, "GBM_SCRATCH(%s, %s_small, %s);", name, name, cells);
+}
+
 void sampler_emit_fixed(struct emitter *e, const struct step *s)
 {
-    emit_line(e, "GBM_SCRATCH(flags, flags_small, d / 4 + 1);");
+    sampler_emit_room(e, s, "flags", "d / 4 + 1");
     emit_line(e, "unsigned char *const fixed = (unsigned char *)flags;");
     emit_line(e, "int some = 0;");
     sampler_emit_each(e, s, "some |= fixed[@] = (unsigned char)$;", true,
@@ -440,9 +454,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_open_update(out, s);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
-    emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
-    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
+    sampler_emit_room(&e, s, "Q", "(long long)d * d");
+    sampler_emit_room(&e, s, "b", "d");
+    sampler_emit_room(&e, s, "drawn", "d");
     emit_line(&e, "assemble_%s(s, team, element, Q, b);", s->name);
     /* observed coordinates stay where they are; a member may be data */
     sampler_emit_fixed(&e, s);
@@ -485,9 +499,9 @@ void sampler_emit_gaussian_proposal(struct compiler *c, struct text *out,
     sampler_emit_assemble(c, out, s);
     struct emitter e = emitter_new(c, out);
     sampler_open_proposal(&e, s);
-    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
-    emit_line(&e, "GBM_SCRATCH(b, b_small, d);");
-    emit_line(&e, "GBM_SCRATCH(drawn, drawn_small, d);");
+    sampler_emit_room(&e, s, "Q", "(long long)d * d");
+    sampler_emit_room(&e, s, "b", "d");
+    sampler_emit_room(&e, s, "drawn", "d");
     emit_line(&e, "assemble_%s(s, team, element, Q, b);", s->name);
     emit_line(&e, "const real density = gbm_propose_gaussian(rng, d, Q, b, "
                   "from, drawn);");

@@ -193,6 +193,9 @@ void sampler_emit_quadratic(struct emitter *e, const struct step *s,
                             const struct quadratic *q);
 /* Which coordinates are observed: fixed [d], and whether some are. */
 void sampler_emit_fixed(struct emitter *e, const struct step *s);
+/* Room for numbers of a block, e.g. "d * d". */
+void sampler_emit_room(struct emitter *e, const struct step *s,
+                       const char *name, const char *cells);
 /* Adds b'x - x'Qx / 2 to `total` and returns it. */
 void sampler_emit_quadratic_form(struct emitter *e);
 /* One line for every cell of a matrix node; as emit_each. */

@@ -378,10 +378,10 @@ static void emit_vector_move(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     sampler_open_element(&e, s);
     sampler_emit_layout(&e, s);
-    emit_line(&e, "GBM_SCRATCH(Q, Q_small, (long long)d * d);");
+    sampler_emit_room(&e, s, "Q", "(long long)d * d");
     static const char *const arrays[] = {"x", "y", "mean", "drawn"};
     for (int i = 0; i < 4; i++)
-        emit_line(&e, "GBM_SCRATCH(%s, %s_small, d);", arrays[i], arrays[i]);
+        sampler_emit_room(&e, s, arrays[i], "d");
     emit_line(&e, "assemble_%s(s, team, element, Q, mean);", n);
     sampler_emit_each(&e, s, "x[@] = $;", false, false);
     /* observed components stay where they are: the prior given them */
