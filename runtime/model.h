@@ -466,6 +466,8 @@ struct gbm_step {
     int64_t (*first)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
     bool trials;     /* an update tries several values of an element */
+    bool split;      /* a team of lanes has the sums of several elements, of
+                        which each lane then draws one (skeleton_cuda.h) */
     bool asked;      /* by samplers { }: nothing else moves its elements */
     bool defers;     /* what it makes due may wait for the next step, which
                         makes that due, too */

@@ -388,6 +388,8 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
     const struct sampler *k = s->sampler;
     if (k->trials)
         text_append(out, ", .trials = true");
+    if (k->split && k->split(s))
+        text_append(out, ", .split = true");
     if (s->asked.word)
         text_append(out, ", .asked = true");
     if (s->integrated)

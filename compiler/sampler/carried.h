@@ -64,6 +64,10 @@ bool sampler_fits_vectors(struct carried *k);
 
 /* carried_program.c */
 void sampler_emit_carried(struct compiler *c, struct text *out, struct step *s);
+void sampler_emit_carried_kernels(struct compiler *c, struct text *out,
+                                  const struct step *s);
+/* Whether a lane alone can go along the line, once its sums are known. */
+bool sampler_carried_splits(const struct step *s);
 /* Whether the line is a quadratic and no more. */
 bool sampler_carried_closed(const struct carried *k);
 

@@ -34,6 +34,12 @@ static bool is_single(const struct part *p)
     return true;
 }
 
+static bool is_sum(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_SUM;
+}
+
 static void emit_held(struct emitter *e, const struct carried *k)
 {
     symp cell = sampler_carried_cell(k), node = sampler_carried_node(k);
@@ -226,6 +232,94 @@ void sampler_emit_carried_pays(struct emitter *e, symp node, bool scale,
     emit_line(e, "}");
 }
 
+/* Of a function that is told of the team's element. */
+static void open_function(struct emitter *e, const struct step *s,
+                          const char *head, const char *last)
+{
+    text_printf(e->out,
+                "GBM_FN %s_%s(const struct state *s, const struct gbm_team "
+                "*team,\n    long long element, int adapting, %s)\n{\n",
+                head, s->name, last);
+}
+
+static void emit_tuned(struct emitter *e, const struct step *s)
+{
+    emit_line(e, "real *const tuning = s->%s%s;", s->slots->member,
+              carried_of(s)->node->nloops ? " + GBM_CARRIED_CELLS * element"
+                                          : "");
+}
+
+/* begin_: the line; false if nothing is to move. */
+static void emit_begin(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    open_function(&e, s, "bool begin",
+                  intern_format(c, "struct line_of_%s *o_", s->name));
+    emit_tuned(&e, s);
+    open_node(&e, k);
+    sampler_emit_carried_pays(&e, sampler_carried_node(k), k->power != 0,
+                              !sampler_carried_closed(k), "return false;");
+    emit_line_from(&e, s, "team");
+    emit_line(&e, "*o_ = o;");
+    emit_line(&e, "return !(o.k.held > 0) && o.k.count > 0;");
+    text_append(out, "}\n\n");
+}
+
+/* along_: by how much. */
+static void emit_along(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    const bool tuned = !sampler_carried_closed(k) && k->power == 0;
+    text_printf(out,
+                "GBM_FN real along_%s(struct gbm_rng *rng, const struct "
+                "line_of_%s *o_)\n{\n",
+                s->name, s->name);
+    if (tuned && k->node->nloops)
+        emit_line(&e, "const long long element = o_->element;");
+    if (tuned) {
+        emit_line(&e, "const struct state *s = o_->s;");
+        emit_tuned(&e, s);
+    }
+    if (sampler_carried_closed(k))
+        emit_line(&e, "return gbm_carried_draw(rng, &o_->k);");
+    else
+        emit_line(&e,
+                  "return gbm_slice_along(rng, %s, -GBM_INF, GBM_INF, "
+                  "carried_%s, o_);",
+                  tuned ? "gbm_carried_width(tuning)" : "1", s->name);
+    text_append(out, "}\n\n");
+}
+
+/* end_: moves, and learns what it was worth. */
+static void emit_end(struct compiler *c, struct text *out, const struct step *s)
+{
+    const struct carried *k = carried_of(s);
+    struct emitter e = emitter_new(c, out);
+    open_function(&e, s, "void end", "real t");
+    emit_tuned(&e, s);
+    open_node(&e, k);
+    emit_line(&e, "const real now = %s;",
+              emit_expr(&e, sampler_carried_node(k)));
+    emit_line(&e, "const bool moves = t != 0 && gbm_is_finite(%s);",
+              k->power != 0 ? "real_exp(t)" : "t");
+    emit_line(&e, "if (moves)");
+    emit_line(&e, "    move_%s(s, team%s, t);", s->name, element(k));
+    emit_line(&e, "if (team->lane == 0)");
+    if (k->power != 0)
+        emit_line(&e,
+                  "    gbm_carried_learn(tuning, adapting, "
+                  "real_log(real_fabs(now)), moves ? %.17g * t : 0);",
+                  sampler_carried_ratio(k));
+    else
+        emit_line(&e, "    gbm_carried_learn(tuning, adapting, now, moves ? "
+                      "t : 0);");
+    text_append(out, "}\n\n");
+}
+
 /* Of a mean that sums over the node's last loop: its first element moves all,
  * in turn, as they meet in rows. */
 static void emit_sweep(struct compiler *c, struct text *out,
@@ -248,42 +342,43 @@ static void emit_sweep(struct compiler *c, struct text *out,
 static void emit_update(struct compiler *c, struct text *out,
                         const struct step *s)
 {
-    const struct carried *k = carried_of(s);
-    struct step one = *s;
     struct emitter e = emitter_new(c, out);
-    if (k->swept)
+    struct step one = *s;
+    emit_begin(c, out, s);
+    emit_along(c, out, s);
+    emit_end(c, out, s);
+    if (carried_of(s)->swept)
         one.name = intern_format(c, "one_%s", s->name);
     emit_open_update(out, &one);
-    emit_line(&e, "real *const tuning = s->%s%s;", s->slots->member,
-              k->node->nloops ? " + GBM_CARRIED_CELLS * element" : "");
-    open_node(&e, k);
-    sampler_emit_carried_pays(&e, sampler_carried_node(k), k->power != 0,
-                              !sampler_carried_closed(k), "return;");
-    emit_line_from(&e, s, "team");
-    emit_line(&e, "if (o.k.held > 0 || !(o.k.count > 0))");
-    emit_line(&e, "    return;");
-    if (sampler_carried_closed(k)) {
-        emit_line(&e, "const real t = gbm_carried_draw(rng, &o.k);");
-    } else {
-        emit_line(&e,
-                  "const real t = gbm_slice_along(rng, %s, -GBM_INF, GBM_INF, "
-                  "carried_%s, &o);",
-                  k->power != 0 ? "1" : "gbm_carried_width(tuning)", s->name);
-    }
-    emit_line(&e, "const bool moves = t != 0 && gbm_is_finite(%s);",
-              k->power != 0 ? "real_exp(t)" : "t");
-    emit_line(&e, "if (moves)");
-    emit_line(&e, "    move_%s(s, team%s, t);", s->name, element(k));
-    emit_line(&e, "if (team->lane == 0)");
-    if (k->power != 0)
-        emit_line(&e,
-                  "    gbm_carried_learn(tuning, adapting, "
-                  "real_log(real_fabs(o.now)), moves ? %.17g * t : 0);",
-                  sampler_carried_ratio(k));
-    else
-        emit_line(&e, "    gbm_carried_learn(tuning, adapting, o.now, moves ? "
-                      "t : 0);");
+    emit_line(&e, "struct line_of_%s o;", s->name);
+    emit_line(&e, "if (begin_%s(s, team, element, adapting, &o))", s->name);
+    emit_line(&e, "    end_%s(s, team, element, adapting, along_%s(rng, &o));",
+              s->name, s->name);
     text_append(out, "}\n\n");
+}
+
+/* Whether a lane alone can tell the density along the line. */
+static bool tells_alone(const struct reader *r)
+{
+    return r->linear ||
+           (is_single(r->part) && !sym_any(r->part->logp, is_sum, NULL));
+}
+
+bool sampler_carried_splits(const struct step *s)
+{
+    bool alone = !carried_of(s)->swept;
+    for (const struct reader *r = carried_of(s)->readers; r; r = r->next)
+        alone = alone && tells_alone(r);
+    return alone;
+}
+
+void sampler_emit_carried_kernels(struct compiler *c, struct text *out,
+                                  const struct step *s)
+{
+    (void)c;
+    text_printf(out, "%s(%s, %d)\n",
+                sampler_carried_splits(s) ? "GBM_KERNEL_ALONG" : "GBM_KERNEL",
+                s->name, s->number);
 }
 
 /* ---- for the self-check ----------------------------------------------------

@@ -220,6 +220,23 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
         GBM_UPDATE_LOOP(function, number)                                      \
     }
 
+/* The kernel of a function that a team does for as many elements at a time as
+ * it has lanes: where these move at once. */
+#define GBM_KERNEL_TOGETHER(function, number)                                  \
+    GBM_KERNEL_HEAD(function)                                                  \
+    (const struct state base, const struct gbm_sweep *sweep,                   \
+     const int *elements, long long first, long long count, int chains,        \
+     int sequential)                                                           \
+    {                                                                          \
+        GBM_WORKER(function)                                                   \
+        const struct gbm_sweep now = *sweep;                                   \
+        if (lanes <= 32 && !sequential) {                                      \
+            function##_together(base, now, w, elements, first, count, chains); \
+            return;                                                            \
+        }                                                                      \
+        GBM_UPDATE_LOOP(function, number)                                      \
+    }
+
 /* The same of an update in two parts: prepare(&conditional, s, team, element)
  * makes the sums, together; finish(s, rng, team, element, adapting,
  * &conditional) draws and stores, and reads of the conditional what does not
@@ -263,19 +280,81 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
             gbm_team_sync(&w.team);                                            \
         }                                                                      \
     }                                                                          \
-    GBM_KERNEL_HEAD(function)                                                  \
-    (const struct state base, const struct gbm_sweep *sweep,                   \
-     const int *elements, long long first, long long count, int chains,        \
-     int sequential)                                                           \
+    GBM_KERNEL_TOGETHER(function, number)
+
+/* Lane `lane` of a team, what it has of x. */
+GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
+{
+    const unsigned first = threadIdx.x & 31u & ~((unsigned)team->lanes - 1u);
+    return __shfl_sync(gbm_team_mask(team), x, (int)first + lane);
+}
+
+/* An update along a line (sampler/carried_program.c) in three parts: begin_ has
+ * the team's sums, and says whether something moves; along_(rng, line), which
+ * may try many places, reads no rows; end_ moves. As above, a lane goes along
+ * one of the team's lines each. */
+#define GBM_KERNEL_ALONG(function, number)                                     \
+    GBM_FN void function##_together(                                           \
+        const struct state &base, const struct gbm_sweep &now,                 \
+        const struct gbm_worker &w, const int *elements, long long first,      \
+        long long count, int chains)                                           \
     {                                                                          \
-        GBM_WORKER(function)                                                   \
-        const struct gbm_sweep now = *sweep;                                   \
-        if (lanes <= 32 && !sequential) {                                      \
-            function##_together(base, now, w, elements, first, count, chains); \
-            return;                                                            \
+        const struct gbm_team alone = {0, 1, w.team.shared};                   \
+        for (long long begin = w.first; begin < count * chains;                \
+             begin += w.team.lanes * w.step) {                                 \
+            struct line_of_##function mine;                                    \
+            long long my_element = -1;                                         \
+            int my_chain = 0;                                                  \
+            unsigned moving = 0;                                               \
+            real t = 0;                                                        \
+            GBM_FOR_LINES(count, chains)                                       \
+            {                                                                  \
+                GBM_LINE(count, chains)                                        \
+                struct line_of_##function its_own;                             \
+                if (!begin_##function(&s, &w.team, element,                    \
+                                      GBM_ADAPTING(&now), &its_own))           \
+                    continue;                                                  \
+                moving |= 1u << e;                                             \
+                if (w.team.lane == e) {                                        \
+                    mine = its_own;                                            \
+                    my_element = element;                                      \
+                    my_chain = chain;                                          \
+                }                                                              \
+            }                                                                  \
+            if (my_element >= 0) {                                             \
+                struct state s = base;                                         \
+                GBM_KNOWS(&s);                                                 \
+                shift_state(&s, my_chain);                                     \
+                mine.s = &s;                                                   \
+                mine.team = &alone;                                            \
+                struct gbm_rng rng;                                            \
+                gbm_rng_start(&rng, now.seed, now.chain0 + (unsigned)my_chain, \
+                              now.sweep, number, (unsigned)my_element);        \
+                t = along_##function(&rng, &mine);                             \
+            }                                                                  \
+            gbm_team_sync(&w.team);                                            \
+            GBM_FOR_LINES(count, chains)                                       \
+            {                                                                  \
+                if (!(moving & 1u << e))                                       \
+                    continue;                                                  \
+                GBM_LINE(count, chains)                                        \
+                end_##function(&s, &w.team, element, GBM_ADAPTING(&now),       \
+                               gbm_team_from(&w.team, t, e));                  \
+            }                                                                  \
+            gbm_team_sync(&w.team);                                            \
         }                                                                      \
-        GBM_UPDATE_LOOP(function, number)                                      \
-    }
+    }                                                                          \
+    GBM_KERNEL_TOGETHER(function, number)
+
+/* for the lines of a turn, of lane e each */
+#define GBM_FOR_LINES(count, chains)                                           \
+    for (int e = 0; e < w.team.lanes && begin + e * w.step < count * chains;   \
+         e++)
+
+#define GBM_LINE(count, chains)                                                \
+    const long long item = begin + e * w.step;                                 \
+    GBM_ITEM(count, chains)                                                    \
+    const long long element = elements ? elements[first + k] : first + k;
 
 /* What rows (rows_cuda.h) are of the functions that sampler/rows.c writes. */
 #define GBM_TRIALS_OF(function, id, step)                                      \

@@ -700,23 +700,42 @@ GBM_FN void move_carry_b_v_theta_v(const struct state *s, const struct gbm_team 
     gbm_team_sync(team);
 }
 
-GBM_FN void carry_b_v_theta_v(const struct state *s, struct gbm_rng *rng,
-    const struct gbm_team *team, long long element, int adapting)
+GBM_FN bool begin_carry_b_v_theta_v(const struct state *s, const struct gbm_team *team,
+    long long element, int adapting, struct line_of_carry_b_v_theta_v *o_)
 {
     real *const tuning = s->carry_b_v_theta_v_tuning;
     if (!gbm_carried_pays(tuning, adapting, true)) {
         gbm_carried_pass(tuning, adapting, real_log(real_fabs(*s->b_v)), team);
-        return;
+        return false;
     }
     const struct line_of_carry_b_v_theta_v o = {line_carry_b_v_theta_v(s, team), s, team, *s->b_v};
-    if (o.k.held > 0 || !(o.k.count > 0))
-        return;
-    const real t = gbm_slice_along(rng, 1, -GBM_INF, GBM_INF, carried_carry_b_v_theta_v, &o);
+    *o_ = o;
+    return !(o.k.held > 0) && o.k.count > 0;
+}
+
+GBM_FN real along_carry_b_v_theta_v(struct gbm_rng *rng, const struct line_of_carry_b_v_theta_v *o_)
+{
+    return gbm_slice_along(rng, 1, -GBM_INF, GBM_INF, carried_carry_b_v_theta_v, o_);
+}
+
+GBM_FN void end_carry_b_v_theta_v(const struct state *s, const struct gbm_team *team,
+    long long element, int adapting, real t)
+{
+    real *const tuning = s->carry_b_v_theta_v_tuning;
+    const real now = *s->b_v;
     const bool moves = t != 0 && gbm_is_finite(real_exp(t));
     if (moves)
         move_carry_b_v_theta_v(s, team, t);
     if (team->lane == 0)
-        gbm_carried_learn(tuning, adapting, real_log(real_fabs(o.now)), moves ? -1 * t : 0);
+        gbm_carried_learn(tuning, adapting, real_log(real_fabs(now)), moves ? -1 * t : 0);
+}
+
+GBM_FN void carry_b_v_theta_v(const struct state *s, struct gbm_rng *rng,
+    const struct gbm_team *team, long long element, int adapting)
+{
+    struct line_of_carry_b_v_theta_v o;
+    if (begin_carry_b_v_theta_v(s, team, element, adapting, &o))
+        end_carry_b_v_theta_v(s, team, element, adapting, along_carry_b_v_theta_v(rng, &o));
 }
 
 #ifndef __CUDACC__
@@ -819,7 +838,7 @@ GBM_KERNEL_CHAINS
 GBM_KERNEL(update_a_v, 0)
 GBM_KERNEL_SPLIT(update_b_v, prepare_b_v, finish_b_v, struct conditional_b_v, 1)
 GBM_KERNEL(update_theta_v, 2)
-GBM_KERNEL(carry_b_v_theta_v, 3)
+GBM_KERNEL_ALONG(carry_b_v_theta_v, 3)
 GBM_KERNEL(forward_theta_v, 4)
 GBM_KERNEL(update_x_v, 5)
 #endif
@@ -1364,7 +1383,7 @@ static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_b_v",
      .variable = "b", .sampler = "dgamma",
      .family = 1, .number = 1, .sequential = 0, .leaf = 0, .inverse = -1,
-     .text = "b ~ dgamma(0.1, 1)",
+     .text = "b ~ dgamma(0.1, 1)", .split = true,
      .exact = gbm_always, .barriers = 8,
      .run = update_b_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(gbm_draw_gamma),
      .block_size = dimension_b_v, .block_get = get_b_v, .block_set = set_b_v, .conditional = conditional_b_v_at,
@@ -1383,7 +1402,7 @@ static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "carry_b_v_theta_v",
      .variable = "b, theta", .sampler = "plate with a node of its prior",
      .family = 1, .number = 3, .sequential = 0, .leaf = 0, .inverse = -1,
-     .text = "b ~ dgamma(0.1, 1)", .barriers = 40,
+     .text = "b ~ dgamma(0.1, 1)", .split = true, .barriers = 40,
      .run = carry_b_v_theta_v_run,
      .block_size = dimension_carry_b_v_theta_v, .block_get = get_carry_b_v_theta_v, .block_set = set_carry_b_v_theta_v, .conditional = conditional_carry_b_v_theta_v,
      .cost = cost_carry_b_v_theta_v,
