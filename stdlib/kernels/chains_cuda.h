@@ -136,14 +136,22 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
     }
 }
 
+/* Blocks that a multiprocessor has at once, if the runtime says so. */
+#ifdef GBM_CHAINS_BLOCKS
+#define GBM_CHAINS_BOUNDS 128, GBM_CHAINS_BLOCKS
+#else
+#define GBM_CHAINS_BOUNDS 128
+#endif
+
 /* `sweeps` sweeps; each `thin`-th is kept (0: none), the first of these as draw
  * control->slot of the ring. control is moved on by sweeps_done of kernels.h.
  */
 #define GBM_KERNEL_CHAINS                                                      \
-    extern "C" __global__ void __launch_bounds__(128) chains_kernel(           \
-        const struct state base, const struct gbm_control *control,            \
-        const struct gbm_chains *plan, int chains, int sweeps, int thin,       \
-        int with_lp)                                                           \
+    extern "C" __global__ void __launch_bounds__(GBM_CHAINS_BOUNDS)            \
+        chains_kernel(const struct state base,                                 \
+                      const struct gbm_control *control,                       \
+                      const struct gbm_chains *plan, int chains, int sweeps,   \
+                      int thin, int with_lp)                                   \
     {                                                                          \
         const long long thread =                                               \
             (long long)blockIdx.x * blockDim.x + threadIdx.x;                  \

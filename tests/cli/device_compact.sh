@@ -28,7 +28,10 @@ GBM_CUDA_CHAINS=0 GBM_CUDA_COMPACT=1 draw asked 2 --device cuda
 compact asked || fail "not compact, though asked for"
 GBM_FAKE_MULTIPROCESSORS=1 GBM_CUDA_CHAINS=0 draw many 256 --device cuda
 compact many || fail "256 chains on one multiprocessor: not compact"
-for name in few asked many; do
+# one kernel, which all chains are to be in at once
+GBM_FAKE_MULTIPROCESSORS=1 GBM_CUDA_CHAINS=1 draw crowded 700 --device cuda
+grep -q -- -DGBM_CHAINS_BLOCKS=8 crowded.options || fail "700 chains: crowded"
+for name in few asked many crowded; do
     python3 - host $name <<'P' || fail "draws of $name"
 import csv, math, sys
 a, b = (list(csv.reader(open(f))) for f in sys.argv[1:])
