@@ -77,6 +77,9 @@ void rt_chains_spool(struct rt_chains *r, bool now);
 /* Writes and says what came of a run of so many sweeps, or why nothing did. */
 void rt_chains_finish(struct rt_chains *r, int64_t sweeps);
 
+/* standing.c: says which latent whole number never changed though it could. */
+void rt_chains_standing(const struct rt_chains *r);
+
 /* relabelling.c: components of a mixture mean the same in all that is kept, if
  * --relabel asks; of what it names the run keeps moments here, over kept draws.
  * After the chains have started, before the device loads: */

@@ -155,8 +155,10 @@ void rt_chains_finish(struct rt_chains *r, int64_t sweeps)
                 "warning: %lld factorisations of Gaussian blocks needed "
                 "jitter: their precision is nearly singular\n",
                 (long long)rt->jitters);
-    if (failed == GBM_OK)
+    if (failed == GBM_OK) {
+        rt_chains_standing(r);
         report_nan(r);
+    }
     if (!r->draws.complete && rt_stopped())
         rt_fail(rt, GBM_FAILURE,
                 "stopped: %d of %d draws a chain were kept; the run is marked "

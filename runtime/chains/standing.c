@@ -1,0 +1,115 @@
+/* standing.c: whole numbers that no sweep changed, though the model, the rest
+ * as it is, has another value for them. Where chains can go from one to the
+ * other a run does so in its first sweeps: one that does not is told of, as
+ * what was added to the model may have cut the ways between (a rate that an
+ * indicator makes 0), and then chains agree on what is wrong. */
+#include "chains/chains.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum {
+    ENOUGH = 1000, /* draws of all chains that say something */
+    ASKED = 8,     /* nodes that stood still, of each variable */
+    CHAINS = 4
+};
+static const double likely = 0.05; /* of the other value, in the mean */
+
+/* Whether a cell has one value in all draws. */
+static bool stood_still(const struct gbm_draws *d, int64_t at)
+{
+    const double x = gbm_draws_record(d, 0, 0)[at];
+    for (int c = 0; c < d->chains; c++)
+        for (int k = 0; k < d->kept; k++)
+            if (gbm_draws_record(d, c, k)[at] != x)
+                return false;
+    return true;
+}
+
+/* The probability that the cell is `by` more, of the two values, given all that
+ * is no auxiliary node. Leaves the state as it was. */
+static double probability(const struct rt_chains *r, void *state, int chain,
+                          int variable, int64_t cell, int by)
+{
+    const struct rt_instance *in = &r->in;
+    const struct rt_slot *slot = &in->slots[variable];
+    const double x = rt_value(slot, true, chain, cell);
+    rt_refresh(in, state, chain);
+    const double here = rt_logdensity(in, state, false, r->rt->threads);
+    rt_set_value(slot, true, chain, cell, x + by);
+    rt_refresh(in, state, chain);
+    const double there = rt_logdensity(in, state, false, r->rt->threads);
+    rt_set_value(slot, true, chain, cell, x);
+    rt_refresh(in, state, chain);
+    return isfinite(here) && there > -(double)INFINITY
+               ? 1 / (1 + exp(here - there))
+               : 0;
+}
+
+/* That of the likelier of its neighbours, where the chains ended. */
+static double of_another(const struct rt_chains *r, char *states, int variable,
+                         int64_t cell)
+{
+    const int n = r->in.nchains < CHAINS ? r->in.nchains : CHAINS;
+    double most = 0;
+    for (int by = -1; by <= 1; by += 2) {
+        double sum = 0;
+        for (int c = 0; c < n; c++)
+            sum += probability(r, rt_state(&r->in, states, c), c, variable,
+                               cell, by);
+        most = fmax(most, sum / n);
+    }
+    return most;
+}
+
+static bool is_asked(const struct rt_instance *in, int variable, int64_t cell)
+{
+    const struct rt_slot *slot = &in->slots[variable];
+    return (!slot->defined || slot->defined[cell]) && !rt_seen(slot, cell) &&
+           !rt_barren(slot, cell);
+}
+
+static void look_at(const struct rt_chains *r, char *states,
+                    const struct rt_monitor *m)
+{
+    char name[256];
+    int asked = 0;
+    for (int64_t i = 0; i < m->count && asked < ASKED; i++) {
+        const int64_t cell = m->cells ? m->cells[i] : i;
+        if (!is_asked(&r->in, m->variable, cell) ||
+            !stood_still(&r->draws, m->offset + i))
+            continue;
+        asked++;
+        const double p = of_another(r, states, m->variable, cell);
+        if (!(p > likely))
+            continue;
+        rt_cell_name(&r->in, m->variable, cell, name, sizeof name);
+        fprintf(r->notes,
+                "warning: %s never changed, though given all else another "
+                "value has probability %.2g: do not use these numbers. This is "
+                "a fault of gbmc, not of the model or the data: please report "
+                "it, with both\n",
+                name, p);
+        return;
+    }
+}
+
+void rt_chains_standing(const struct rt_chains *r)
+{
+    struct rt *rt = r->rt;
+    const struct rt_instance *in = &r->in;
+    if (!r->notes || rt->options.method->report || r->chains != in->nchains ||
+        (int64_t)r->draws.kept * r->draws.chains < ENOUGH ||
+        !rt_worth_scoring(rt, in))
+        return;
+    char *states = rt_states_create(in);
+    if (states && rt->device->get(rt) == GBM_OK)
+        for (int k = 0; k < in->nmonitors; k++) {
+            const struct gbm_variable *v =
+                &in->model->variables[in->monitors[k].variable];
+            if (v->role == GBM_STOCHASTIC && v->integer &&
+                in->slots[in->monitors[k].variable].per_chain)
+                look_at(r, states, &in->monitors[k]);
+        }
+    free(states);
+}

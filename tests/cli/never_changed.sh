@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# A latent 0 or 1 that no sweep changed, though the model has both, is told of
+# when the run ends; one that the data leave a single value is none of these.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >model.gbm <<'M'
+model {
+  for (i in 1:N) {
+    y[i] ~ dnorm(z[i] * mu, 1)
+    z[i] ~ dbern(q)
+  }
+  q ~ dunif(0, 1)
+  mu ~ dgamma(1, 1)
+}
+M
+echo '{"N": 5, "y": [0, 0.3, 1, -0.5, 2]}' >data.json
+echo '{"z": [1, 1, 1, 1, 1], "mu": 0.5}' >init.json
+status 0 "$GBMC" --emit=c model.gbm
+mv .out model.c
+# shellcheck disable=SC2046 # flags are words
+compile() { # NAME, from NAME.c
+    "${CC:-cc}" -std=c11 -O0 -w -fopenmp -D_GNU_SOURCE \
+        -I"$GBM_ROOT/stdlib/kernels" -I"$GBM_ROOT/runtime" "$1.c" -o "$1" \
+        "$GBM_ROOT/$GBM_BUILD/libgbm.a" \
+        $(cat "$GBM_ROOT/$GBM_BUILD/link_flags") || fail "$1.c"
+}
+sed 's/^    z_v(i_v) = (int)value;$//' model.c >still.c
+cmp -s model.c still.c && fail "nothing was broken"
+compile still
+status 0 ./still --data data.json --init init.json --no-check --device cpu
+says 'warning: z\[1\] never changed, though .* another value has probability 0'
+
+# With all of them, and where the data tell.
+compile model
+status 0 ./model --data data.json --init init.json --device cpu
+grep -q 'never changed, though' .err && fail "they did change"
+echo '{"N": 5, "y": [0, 0.3, 60, -0.5, 70]}' >far.json
+status 0 ./model --data far.json --device cpu
+prints 'never changed'
+grep -q 'never changed, though' .err && fail "they could not"
+exit 0
