@@ -21,11 +21,13 @@ static int read_evidence(struct evidence *e)
     e->value = summary_number(all, "log_evidence", "value");
     e->se = summary_number(all, "log_evidence", "se");
     e->data = summary_number(all, "observed_sum", NULL);
+    const bool told = json_object_get(all, "log_evidence") != NULL;
     json_decref(all);
     if (isfinite(e->value) && isfinite(e->se))
         return 0;
-    return complain("%s: it has no log evidence: run with --method smc or "
-                    "tempering, and --summary",
+    return complain(told ? "%s: its log evidence is not known"
+                         : "%s: it has no log evidence: run with --method smc "
+                           "or tempering, and --summary",
                     e->path);
 }
 

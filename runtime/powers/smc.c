@@ -9,6 +9,12 @@
  * enough particles effective, the last of them perhaps in part. Without, all
  * data are one turn.
  *
+ * Where the data are possible at none of the draws from the prior, as where
+ * labels of animals that were seen say that they are alive, particles begin
+ * where chains do, and sweeps at a power near 0 take them over the part of the
+ * prior where the data are possible. How much of the prior that is nobody knows
+ * then, and with it the evidence.
+ *
  * Del Moral, Doucet and Jasra (2006), Sequential Monte Carlo samplers; the
  * powers by the effective sample size, as in Jasra, Stephens, Doucet and
  * Tsagaris (2011). Resampling is at every step, and multinomial: for this the
@@ -19,6 +25,7 @@
 #include "gbm.h"
 #include "mean.h"
 #include "simulate/simulate.h"
+#include "start/start.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +35,10 @@
 #define PRIOR_STREAM 100000u
 #define SHARE 0.5       /* of the particles: effective ones after a step */
 #define CORRELATION 0.1 /* of log likelihoods before and after the moves */
-enum { MOST_SWEEPS = 100, MOST_STEPS = 10000 };
+#define NEAR_PRIOR                                                             \
+    1e-7 /* a power that keeps to where the data are possible                  \
+          */
+enum { MOST_SWEEPS = 100, MOST_STEPS = 10000, FIRST_SWEEPS = 50 };
 
 struct island {
     int turn;     /* the next one, or the last that has entered in part; */
@@ -55,8 +65,9 @@ struct smc {
     bool tunes;  /* the sweep has something to tune */
     double left; /* the largest correlation that moves ended with */
     bool begun, moving;
-    int moved; /* sweeps of the moves at hand */
-    int given; /* draws of an island */
+    bool confined; /* began where the data are possible */
+    int moved;     /* sweeps of the moves at hand */
+    int given;     /* draws of an island */
     bool drawn;
     uint32_t sweep;
 };
@@ -425,6 +436,48 @@ static enum gbm_status find_first_logliks(struct rt_chains *r, struct smc *t)
     return status;
 }
 
+/* Whether some island has no draw at which the data are possible. */
+static bool none_possible(const struct smc *t)
+{
+    for (int k = 0; k < t->islands; k++) {
+        bool some = false;
+        for (int i = 0; i < t->particles; i++)
+            some = some || isfinite(t->loglik[k * t->particles + i]);
+        if (!some)
+            return true;
+    }
+    return false;
+}
+
+/* From where chains start, which is where the data are possible, over the part
+ * of the prior where they are. */
+static enum gbm_status begin_confined(struct rt_chains *r, struct smc *t)
+{
+    struct rt *rt = r->rt;
+    if (rt_start(rt, &r->in, NULL) != GBM_OK)
+        return rt->status;
+    t->confined = true;
+    for (int k = 0; k < t->islands; k++)
+        t->island[k].share = NEAR_PRIOR;
+    for (int c = 0; c < r->in.nchains; c++)
+        rt_powers(&r->in)[c] = NEAR_PRIOR;
+    if (rt->device->put(rt) != GBM_OK || find_logliks(r, t, false) != GBM_OK)
+        return rt->status;
+    memcpy(t->before, t->loglik, (size_t)r->in.nchains * sizeof *t->before);
+    double left = 1;
+    for (int i = 0; i < FIRST_SWEEPS || (i < MOST_SWEEPS && left > CORRELATION);
+         i++) {
+        if (rt_stopped())
+            return GBM_OK;
+        if (move_once(r, t, false, NULL) != GBM_OK ||
+            (t->tunes && share_tuning(r, t) != GBM_OK) ||
+            find_logliks(r, t, true) != GBM_OK)
+            return rt->status;
+        left = correlation(t);
+    }
+    return GBM_OK;
+}
+
 static enum gbm_status begin(struct rt_chains *r, struct smc *t)
 {
 #pragma omp parallel for num_threads(r->rt->threads) schedule(static)
@@ -436,8 +489,12 @@ static enum gbm_status begin(struct rt_chains *r, struct smc *t)
     }
     if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
         return r->rt->status;
+    if (find_first_logliks(r, t) != GBM_OK ||
+        (t->turns.count == 1 && none_possible(t) &&
+         begin_confined(r, t) != GBM_OK))
+        return r->rt->status;
     t->begun = true;
-    return find_first_logliks(r, t);
+    return GBM_OK;
 }
 
 /* From the prior to the posterior. Between two sweeps of the moves is all that
@@ -605,6 +662,7 @@ static void save(struct rt_chains *r, struct rt_pieces *p)
     rt_pieces_add(p, "those before", t->before, n * sizeof *t->before);
     rt_pieces_add(p, "origins", t->eve, n * sizeof *t->eve);
     rt_pieces_add(p, "begun", &t->begun, sizeof t->begun);
+    rt_pieces_add(p, "confined", &t->confined, sizeof t->confined);
     rt_pieces_add(p, "moving", &t->moving, sizeof t->moving);
     rt_pieces_add(p, "moves", &t->moved, sizeof t->moved);
     rt_pieces_add(p, "correlation left", &t->left, sizeof t->left);
@@ -680,30 +738,50 @@ static void report_scores(const struct rt_chains *r, struct smc *t, FILE *out,
     free(score);
 }
 
+static void report_evidence(const struct rt_chains *r, const struct smc *t,
+                            FILE *out, FILE *json)
+{
+    double value = (double)NAN, se = value;
+    if (t->confined) {
+        fprintf(out,
+                "log evidence: not known. At none of %d draws from the prior "
+                "are the data possible,\n  so particles began where chains "
+                "do, and how much of the prior that stands for is not told.\n",
+                t->particles);
+        rt_put_evidence(json, &r->draws, value, se);
+        return;
+    }
+    evidence(t, &value, &se);
+    fprintf(out, "log evidence: %.4f, standard error %.2g; by island:", value,
+            se);
+    for (int k = 0; k < t->islands; k++)
+        fprintf(out, " %.3f", t->island[k].log_evidence);
+    fputc('\n', out);
+    if (se > 0.5)
+        fprintf(out, "Warning: few of the first particles have descendants; "
+                     "the evidence is rough. Take\n  more --particles.\n");
+    rt_put_evidence(json, &r->draws, value, se);
+}
+
 static void report(struct rt_chains *r, FILE *out, FILE *json)
 {
     struct smc *t = r->own;
-    double value, se;
     int steps = 0;
     for (int k = 0; k < t->islands; k++)
         steps = steps > t->island[k].steps ? steps : t->island[k].steps;
-    evidence(t, &value, &se);
-    fprintf(out,
-            "smc: %d island%s of %d particles, %d steps, %u sweeps\n"
-            "log evidence: %.4f, standard error %.2g; by island:",
+    fprintf(out, "smc: %d island%s of %d particles, %d steps, %u sweeps\n",
             t->islands, t->islands == 1 ? "" : "s", t->particles, steps,
-            t->sweep, value, se);
-    for (int k = 0; k < t->islands; k++)
-        fprintf(out, " %.3f", t->island[k].log_evidence);
-    rt_put_evidence(json, &r->draws, value, se);
+            t->sweep);
+    report_evidence(r, t, out, json);
     fprintf(json,
             ",\n  \"smc\": {\"particles\": %d, \"steps\": %d, \"sweeps\": "
-            "%u,\n    \"log_evidence\": [",
+            "%u",
             t->particles, steps, t->sweep);
-    for (int k = 0; k < t->islands; k++)
-        fprintf(json, "%s%.10g", k ? ", " : "", t->island[k].log_evidence);
-    fprintf(json, "]");
-    fputc('\n', out);
+    for (int k = 0; k < t->islands && !t->confined; k++)
+        fprintf(json, "%s%.10g", k ? ", " : ",\n    \"log_evidence\": [",
+                t->island[k].log_evidence);
+    if (!t->confined)
+        fprintf(json, "]");
     if (r->rt->options.sequence)
         report_scores(r, t, out, json);
     fprintf(json, "}");
@@ -712,9 +790,6 @@ static void report(struct rt_chains *r, FILE *out, FILE *json)
                 "Warning: %d sweeps left log likelihoods correlated by %.2f "
                 "with those before:\n  the sweep mixes slowly.\n",
                 MOST_SWEEPS, t->left);
-    if (se > 0.5)
-        fprintf(out, "Warning: few of the first particles have descendants; "
-                     "the evidence is rough. Take\n  more --particles.\n");
 }
 
 const struct rt_method rt_smc = {
