@@ -217,11 +217,14 @@ COMPILER_SITES = [
      """emit_line(&e, "    if (back > GBM_INF)");"""),
     # a quotient's powers apart, a power beside an exponential
     ("algebra/algebra.c", """
-    return exponent->kind == SYM_NUM || a->kind == SYM_NUM ||
-           b->kind == SYM_NUM;""", """
+    return exponent->kind == SYM_NUM || (a->kind == SYM_NUM && moderate(a)) ||
+           (b->kind == SYM_NUM && moderate(b));""", """
     return true;"""),
     ("algebra/algebra.c", "\n    join_powers(c, &bases, &exponents);", ""),
     ("algebra/algebra.c", "\n    join_exponentials(c, &bases, &exponents);", ""),
+    # an augmentation where its node may have no density
+    ("sampler/augment_match.c", "return meets_requirements(c, a, m);",
+     "return true || meets_requirements(c, a, m);"),
     # a sum at computed cells is refused
     ("condition/observed_sum.c", "if (same_in_instances(g->family, s->cell)) {",
      "if (g->family->nloops &&\n            "
