@@ -151,6 +151,8 @@ struct gbm_family {
     bool bounded;   /* the same: its support depends on its parameters */
     bool no_draw;   /* its distribution does not tell how: simulate leaves
                        the value as it is */
+    bool settled;   /* an observable: what its parents are leaves it one value,
+                       or some that all its draws are of */
     bool censored;  /* I(,): simulate keeps to the bounds, and the density is
                        not divided by their probability */
     bool augmented; /* an auxiliary family's factor stands in for its

@@ -329,6 +329,9 @@ static void emit_family_flags(struct text *out, struct compiler *c,
 {
     if (f->var->leaf && f->stochastic && !f->auxiliary)
         text_append(out, ",\n     .leaf = true");
+    if (f->stochastic && !f->auxiliary &&
+        entry_clause(f->distribution, "observable"))
+        text_append(out, ",\n     .settled = true");
     if (f->var->barren && f->stochastic)
         text_printf(out, ",\n     .barren = %d",
                     f->unit == BARREN_TOGETHER ? 2 + f->together->number : 1);

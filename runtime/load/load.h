@@ -19,7 +19,7 @@ enum gbm_status rt_check_sums(struct rt *rt, const struct rt_instance *in,
                               const void *state);
 
 /* described.c. Fails if a latent number, which observed nodes depend on, is of
- * a set that the library does not describe. After rt_find_barren. */
+ * a set that the library does not describe, or settled by other latent nodes. After rt_find_barren. */
 enum gbm_status rt_check_described(struct rt *rt, const struct rt_instance *in,
                                    const void *state);
 

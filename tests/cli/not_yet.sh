@@ -58,3 +58,27 @@ printf 'x <- c(4, NA, 4)\ny <- c(3, NA, 3)\n' >d.R
 status 0 ./m --data d.R --quiet --warmup 100 --draws 100
 printf 'y <- c(3, 3, 3)\n' >d.R
 status 0 ./m simulate --data d.R --out prior.nc
+
+# A sum, or the interval that a number lies in, that is not observed but read by
+# others: its parents could not move without it. Where its parents are data, or
+# all is drawn from the prior, it is drawn like others.
+cat >settled.gbm <<'M'
+model {
+  for (i in 1:2) { a[i] ~ dnorm(0, 1) }
+  s ~ dsum(a[1], a[2])
+  y ~ dnorm(s, 1)
+  k ~ dinterval(t, c[])
+  z ~ dnorm(k, 1)
+  t ~ dnorm(0, 1)
+}
+M
+status 0 "$GBMC" -O 0 settled.gbm -o settled
+echo '{"c": [-0.5, 0.5], "y": 1, "t": 0}' >sum.json
+status 1 ./settled --data sum.json --device cpu --draws 10
+says 'settled.gbm:3:3: not supported yet: s has no data, though other nodes'
+echo '{"c": [-0.5, 0.5], "s": 1, "z": 1}' >interval.json
+status 1 ./settled --data interval.json --device cpu --draws 10
+says 'settled.gbm:5:3: not supported yet: k has no data'
+echo '{"c": [-0.5, 0.5], "s": 1, "z": 1, "t": 0}' >known.json
+status 0 ./settled --data known.json --device cpu --draws 10 --quiet
+status 0 ./settled simulate --data sum.json --device cpu --draws 10 --quiet
