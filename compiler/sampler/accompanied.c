@@ -10,6 +10,9 @@
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/component.h"
+#include "sampler/moves.h"
+#include <math.h>
+#include <string.h>
 
 enum { MOST_FAMILIES = 4, MOST_KEPT = 16 };
 
@@ -59,13 +62,34 @@ static bool reads_rows(const struct accompanied *k, const struct factor *g)
     return found;
 }
 
-/* Single numbers, counts too, and none that says which of others something
- * reads. */
-static bool are_values(const struct var *v)
+static bool is_log_of_0(symp e, const void *unused)
 {
+    (void)unused;
+    return (e->kind == SYM_CALL && !strcmp(e->name, "log") &&
+            sym_is(e->args[0], 0)) ||
+           (e->kind == SYM_NUM && isinf(e->number));
+}
+
+/* Whether f's counts have no choice at the label's least value, so that each
+ * holds the other. */
+static bool are_held(const struct accompanied *k, const struct family *f)
+{
+    const struct family *z = k->labels->family;
+    symp label = sampler_find_reference(f->factor->logp, z->var);
+    return label && sym_any(sym_replace(k->c, f->factor->logp, label,
+                                        k->labels->support.lower),
+                            is_log_of_0, NULL);
+}
+
+/* Single numbers, counts that are held, and none that says which of others
+ * something reads. */
+static bool are_values(const struct accompanied *k, const struct family *f)
+{
+    const struct var *v = f->var;
     return sampler_are_numbers(v) ||
            (v->role == ROLE_STOCHASTIC && v->integer && !v->whole &&
-            !v->rest_of && !v->slope_of && !v->indexes);
+            !v->rest_of && !v->slope_of && !v->indexes && f->factor &&
+            are_held(k, f));
 }
 
 /* Values that do not read each other, drawn as the compiler chose, with a
@@ -76,8 +100,8 @@ static void add_nodes(struct accompanied *k, struct family *f)
     const struct factor *g = f->factor;
     if (k->n == MOST_FAMILIES || f->var == label_of(k) || !f->stochastic ||
         f->nslices || f->affine || f->var->families != f || f->next_of_var ||
-        !are_values(f->var) || !sampler_is_free(k->m, f) ||
-        !family_plain(c, f) || !sampler_factor_reads(g, label_of(k)))
+        !are_values(k, f) || !sampler_is_free(k->m, f) || !family_plain(c, f) ||
+        !sampler_factor_reads(g, label_of(k)))
         return;
     const struct loop *l = sampler_row_loop(g, row_of, k, row(k));
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
