@@ -467,12 +467,14 @@ struct gbm_step {
      * element of the path that `element` is in. */
     int64_t (*first)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
-    bool trials;     /* an update tries several values of an element */
-    bool split;      /* a team of lanes has the sums of several elements, of
-                        which each lane then draws one (skeleton_cuda.h) */
-    bool asked;      /* by samplers { }: nothing else moves its elements */
-    bool defers;     /* what it makes due may wait for the next step, which
-                        makes that due, too */
+    bool meet;   /* elements meet in what they move, and an update moves them in
+                    turn: of several their full conditionals do not add up */
+    bool trials; /* an update tries several values of an element */
+    bool split;  /* a team of lanes has the sums of several elements, of
+                    which each lane then draws one (skeleton_cuda.h) */
+    bool asked;  /* by samplers { }: nothing else moves its elements */
+    bool defers; /* what it makes due may wait for the next step, which
+                    makes that due, too */
     /* Not NULL: what the next steps draw is integrated out, and may have
      * density 0 until then; what the conditional has not of the joint density,
      * but for a constant. For nodes of these families it is their full

@@ -357,8 +357,9 @@ static const char *why(struct compiler *c, const struct step *s)
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 {
     (void)c;
-    (void)s;
     text_append(out, ", .barriers = 40");
+    if (carried_of(s)->swept)
+        text_append(out, ", .meet = true");
 }
 
 const struct sampler sampler_carried = {

@@ -52,6 +52,9 @@ status 0 "$GBMC" -O 1 groups.gbm -o groups
 status 0 ./groups info
 prints 'b, eta .* mean with its plate, slice'
 status 0 ./groups check --data data.json --quiet
+# coefficients of a group meet in its rows: the self-check takes them in turn
+status 0 ./groups --data data.json --details --device cpu --draws 100
+says 'self-check: [0-9]+ of [0-9]+ steps'
 GBM_LINES=off status 0 ./groups --data data.json --monitor b --quiet --device cpu --chains 4 \
     --warmup 1000 --draws 5000 --seed 1 --summary draws.json
 status 0 python3 exact.py
