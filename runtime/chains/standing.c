@@ -38,6 +38,8 @@ static double probability(const struct rt_chains *r, void *state, int chain,
     const double here = rt_logdensity(in, state, false, r->rt->threads);
     rt_set_value(slot, true, chain, cell, x + by);
     rt_refresh(in, state, chain);
+    if (rt_value(slot, true, chain, cell) != x + by)
+        return 0; /* computed from others */
     const double there = rt_logdensity(in, state, false, r->rt->threads);
     rt_set_value(slot, true, chain, cell, x);
     rt_refresh(in, state, chain);

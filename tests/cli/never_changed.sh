@@ -38,4 +38,19 @@ echo '{"N": 5, "y": [0, 0.3, 60, -0.5, 70]}' >far.json
 status 0 ./model --data far.json --device cpu
 prints 'never changed'
 grep -q 'never changed, though' .err && fail "they could not"
+# One that a statement computes beside others that are drawn.
+cat >path.gbm <<'M'
+model {
+  z[1] <- y[1]
+  for (t in 2:T) {
+    z[t] ~ dbern(q[z[t-1] + 1])
+    y[t] ~ dbern(0.2 + 0.6 * z[t])
+  }
+  for (k in 1:2) { q[k] ~ dunif(0, 1) }
+}
+M
+echo '{"T": 5, "y": [1, 1, 0, 0, 1]}' >path.json
+status 0 "$GBMC" -O1 path.gbm -o path
+status 0 ./path --data path.json --device cpu
+grep -q 'never changed, though' .err && fail "it is computed"
 exit 0
