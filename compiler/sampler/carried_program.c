@@ -320,6 +320,12 @@ static void emit_end(struct compiler *c, struct text *out, const struct step *s)
     text_append(out, "}\n\n");
 }
 
+enum {
+    SWEEPS = 2
+}; /* one in so many after warm-up moves what is swept: of
+      real counts of RNA the coefficients gain as much as by
+      a move in each, for half of what that costs */
+
 /* Of a mean that sums over the node's last loop: its first element moves all,
  * in turn, as they meet in rows. */
 static void emit_sweep(struct compiler *c, struct text *out,
@@ -333,6 +339,8 @@ static void emit_sweep(struct compiler *c, struct text *out,
               emit_int(&e, sym_length(c, l->lower, l->upper)));
     emit_line(&e, "const bool alone = adapting == GBM_ALONE;");
     emit_line(&e, "if (!alone && gbm_rest(element, count) > 0)");
+    emit_line(&e, "    return;");
+    emit_line(&e, "if (!adapting && rng->sweep %% %d > 0)", SWEEPS);
     emit_line(&e, "    return;");
     emit_line(&e, "for (int i = 0; i < (alone ? 1 : count); i++)");
     emit_line(&e, "    one_%s(s, rng, team, element + i, adapting);", s->name);
