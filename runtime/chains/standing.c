@@ -14,6 +14,8 @@ enum {
     CHAINS = 4
 };
 static const double likely = 0.05; /* of the other value, in the mean */
+static const double share = 0.02;  /* of the sampling's time; and seconds: */
+static const double at_least = 0.1;
 
 /* Whether a cell has one value in all draws. */
 static bool stood_still(const struct gbm_draws *d, int64_t at)
@@ -72,11 +74,12 @@ static bool is_asked(const struct rt_instance *in, int variable, int64_t cell)
 }
 
 static void look_at(const struct rt_chains *r, char *states,
-                    const struct rt_monitor *m)
+                    const struct rt_monitor *m, double until)
 {
     char name[256];
     int asked = 0;
-    for (int64_t i = 0; i < m->count && asked < ASKED; i++) {
+    for (int64_t i = 0; i < m->count && asked < ASKED && rt_clock() < until;
+         i++) {
         const int64_t cell = m->cells ? m->cells[i] : i;
         if (!is_asked(&r->in, m->variable, cell) ||
             !stood_still(&r->draws, m->offset + i))
@@ -104,6 +107,8 @@ void rt_chains_standing(const struct rt_chains *r)
         (int64_t)r->draws.kept * r->draws.chains < ENOUGH ||
         !rt_worth_scoring(rt, in))
         return;
+    const double until =
+        rt_clock() + at_least + share * r->draws.timing.sampling_s;
     char *states = rt_states_create(in);
     if (states && rt->device->get(rt) == GBM_OK)
         for (int k = 0; k < in->nmonitors; k++) {
@@ -111,7 +116,7 @@ void rt_chains_standing(const struct rt_chains *r)
                 &in->model->variables[in->monitors[k].variable];
             if (v->role == GBM_STOCHASTIC && v->integer &&
                 in->slots[in->monitors[k].variable].per_chain)
-                look_at(r, states, &in->monitors[k]);
+                look_at(r, states, &in->monitors[k], until);
         }
     free(states);
 }
