@@ -76,12 +76,21 @@ static void add_own(struct compiler *c, const struct family *f,
     distinct->found[distinct->n++] = (struct found){.reference = own};
 }
 
+/* A condition, or a product of several. */
+static bool is_conditions(symp e)
+{
+    bool all = e->kind == SYM_MUL;
+    for (int i = 0; all && i < e->nargs; i++)
+        all = sym_is_condition(e->args[i]);
+    return all || sym_is_condition(e);
+}
+
 static bool is_zero_of_condition(symp e, const void *unused)
 {
     (void)unused;
     return (e->kind == SYM_NUM && e->number == -HUGE_VAL) ||
            (e->kind == SYM_CALL && !strcmp(e->name, "log") &&
-            sym_is_condition(e->args[0]));
+            is_conditions(e->args[0]));
 }
 
 /* Whether g holds 0s and 1s by a condition that they must meet together, as

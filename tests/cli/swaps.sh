@@ -134,4 +134,14 @@ status 0 ./model --data data.json --monitor s,g,a,e --quiet --draws 4000 \
 python3 compare.py >log || fail compare
 [ ! -s log ] || fail "$(cat log)"
 
+# the same condition by two
+sed 's/equals(sum(e\[b,\]), 2)/step(sum(e[b,]) - 2) * step(2 - sum(e[b,]))/' \
+    model.gbm >steps.gbm
+cmp -s model.gbm steps.gbm && fail "nothing is other"
+status 0 "$GBMC" -O1 steps.gbm -o steps
+status 0 ./steps --data data.json --monitor s,g,a,e --quiet --draws 4000 \
+    --summary fit.json
+python3 compare.py >log || fail compare
+[ ! -s log ] || fail "$(cat log)"
+
 device_draws_as_host model data.json
