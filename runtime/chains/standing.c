@@ -28,40 +28,46 @@ static bool stood_still(const struct gbm_draws *d, int64_t at)
     return true;
 }
 
-/* The probability that the cell is `by` more, of the two values, given all that
- * is no auxiliary node. Leaves the state as it was. */
-static double probability(const struct rt_chains *r, void *state, int chain,
-                          int variable, int64_t cell, int by)
+struct standing {
+    const struct rt_chains *r;
+    char *states;
+    int chains; /* that are asked */
+    double lp[CHAINS], until;
+};
+
+static double logdensity(const struct standing *a, int chain)
 {
-    const struct rt_instance *in = &r->in;
-    const struct rt_slot *slot = &in->slots[variable];
+    const struct rt_instance *in = &a->r->in;
+    void *state = rt_state(in, a->states, chain);
+    rt_refresh(in, state, chain);
+    return rt_logdensity(in, state, false, a->r->rt->threads);
+}
+
+/* The probability that the cell is `by` more, of the two values, given all that
+ * is no auxiliary node. Leaves the state as it was, but for what is derived. */
+static double probability(const struct standing *a, int chain, int variable,
+                          int64_t cell, int by)
+{
+    const struct rt_slot *slot = &a->r->in.slots[variable];
     const double x = rt_value(slot, true, chain, cell);
-    rt_refresh(in, state, chain);
-    const double here = rt_logdensity(in, state, false, r->rt->threads);
     rt_set_value(slot, true, chain, cell, x + by);
-    rt_refresh(in, state, chain);
-    if (rt_value(slot, true, chain, cell) != x + by)
-        return 0; /* computed from others */
-    const double there = rt_logdensity(in, state, false, r->rt->threads);
+    const double lp = logdensity(a, chain);
+    const bool computed = rt_value(slot, true, chain, cell) != x + by;
     rt_set_value(slot, true, chain, cell, x);
-    rt_refresh(in, state, chain);
-    return isfinite(here) && there > -(double)INFINITY
-               ? 1 / (1 + exp(here - there))
+    return !computed && isfinite(a->lp[chain]) && lp > -(double)INFINITY
+               ? 1 / (1 + exp(a->lp[chain] - lp))
                : 0;
 }
 
 /* That of the likelier of its neighbours, where the chains ended. */
-static double of_another(const struct rt_chains *r, char *states, int variable,
-                         int64_t cell)
+static double of_another(const struct standing *a, int variable, int64_t cell)
 {
-    const int n = r->in.nchains < CHAINS ? r->in.nchains : CHAINS;
     double most = 0;
     for (int by = -1; by <= 1; by += 2) {
         double sum = 0;
-        for (int c = 0; c < n; c++)
-            sum += probability(r, rt_state(&r->in, states, c), c, variable,
-                               cell, by);
-        most = fmax(most, sum / n);
+        for (int c = 0; c < a->chains; c++)
+            sum += probability(a, c, variable, cell, by);
+        most = fmax(most, sum / a->chains);
     }
     return most;
 }
@@ -73,19 +79,19 @@ static bool is_asked(const struct rt_instance *in, int variable, int64_t cell)
            !rt_barren(slot, cell);
 }
 
-static void look_at(const struct rt_chains *r, char *states,
-                    const struct rt_monitor *m, double until)
+static void look_at(const struct standing *a, const struct rt_monitor *m)
 {
+    const struct rt_chains *r = a->r;
     char name[256];
     int asked = 0;
-    for (int64_t i = 0; i < m->count && asked < ASKED && rt_clock() < until;
+    for (int64_t i = 0; i < m->count && asked < ASKED && rt_clock() < a->until;
          i++) {
         const int64_t cell = m->cells ? m->cells[i] : i;
         if (!is_asked(&r->in, m->variable, cell) ||
             !stood_still(&r->draws, m->offset + i))
             continue;
         asked++;
-        const double p = of_another(r, states, m->variable, cell);
+        const double p = of_another(a, m->variable, cell);
         if (!(p > likely))
             continue;
         rt_cell_name(&r->in, m->variable, cell, name, sizeof name);
@@ -107,16 +113,22 @@ void rt_chains_standing(const struct rt_chains *r)
         (int64_t)r->draws.kept * r->draws.chains < ENOUGH ||
         !rt_worth_scoring(rt, in))
         return;
-    const double until =
-        rt_clock() + at_least + share * r->draws.timing.sampling_s;
-    char *states = rt_states_create(in);
-    if (states && rt->device->get(rt) == GBM_OK)
+    struct standing a = {.r = r,
+                         .states = rt_states_create(in),
+                         .chains = in->nchains < CHAINS ? in->nchains : CHAINS,
+                         .until = rt_clock() + at_least +
+                                  share * r->draws.timing.sampling_s};
+    if (a.states && rt->device->get(rt) == GBM_OK) {
+        for (int c = 0; c < a.chains; c++)
+            a.lp[c] = logdensity(&a, c);
         for (int k = 0; k < in->nmonitors; k++) {
-            const struct gbm_variable *v =
-                &in->model->variables[in->monitors[k].variable];
-            if (v->role == GBM_STOCHASTIC && v->integer &&
-                in->slots[in->monitors[k].variable].per_chain)
-                look_at(r, states, &in->monitors[k], until);
+            const int v = in->monitors[k].variable;
+            if (in->model->variables[v].role == GBM_STOCHASTIC &&
+                in->model->variables[v].integer && in->slots[v].per_chain)
+                look_at(&a, &in->monitors[k]);
         }
-    free(states);
+        for (int c = 0; c < a.chains; c++)
+            rt_refresh(in, rt_state(in, a.states, c), c);
+    }
+    free(a.states);
 }
