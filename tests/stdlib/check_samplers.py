@@ -14,7 +14,7 @@ from library import math, np, st
 FAILURES = L.Failures()
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 GBMC = os.environ.get("GBMC", os.path.join(ROOT, "build", "gbmc"))
-DRAWS = 8000
+DRAWS = 20000
 P_VALUE = 1e-5
 VECTORS = {"w": [0.5, 1.2, 0.3, 2.0], "m": [-1.0, 0.5, 3.0],
            "t": [1.0, 2.0, 0.5], "v": [1.0, 3.0, 2.0],
