@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What a path of states comes from has a statement of its own, at times that
-# differ by row, and states that never or hardly change: both are drawn at once.
+# differ by row, and states that never, hardly and often change: both are drawn at once.
 # Posteriors against sums over all paths.
 source "$GBM_ROOT/tests/cli/lib"
 
@@ -74,7 +74,7 @@ E
 for model in rows apart; do
     "$GBMC" $model.gbm -o $model || fail "$model is not compiled"
 done
-for go in '[[1, 0], [0, 1]]' '[[0.995, 0.005], [0.002, 0.998]]'; do
+for go in '[[1, 0], [0, 1]]' '[[0.995, 0.005], [0.002, 0.998]]' '[[0.98, 0.02], [0.4, 0.6]]'; do
     echo '{"N": 7, "T": 6, "p": [0.85, 0.2], "first": [2, 1, 3, 1, 6, 2, 1], "go": '"$go"',
       "y": [[null,1,1,0,1,1], [0,0,1,0,0,0], [null,null,1,1,1,1], [0,1,1,1,0,1], [null,null,null,null,null,1],
             [null,0,0,0,1,0], [1,1,0,1,1,1]]}' >data.json
