@@ -53,9 +53,10 @@ struct part {
     const struct family *out; /* of a step's `integrated`: the nodes */
     struct collected terms;   /* statistics free of the instance's loops */
     bool opaque;              /* evaluated in place at each trial value */
-    symp resists;             /* why: no statistic, as it has their loops */
-    bool ruled;               /* the factor's rule is kept */
-    symp logp;                /* of an instance, in the fresh loops */
+    bool in_full; /* the same, and what does not depend on the target counts */
+    symp resists; /* why: no statistic, as it has their loops */
+    bool ruled;   /* the factor's rule is kept */
+    symp logp;    /* of an instance, in the fresh loops */
     symp value, lower, upper; /* its indicator in place, where x is in it */
     symp hit;   /* of a pair's step: which of its cells the instances mention */
     bool prior; /* there: it is that cell's own */
@@ -168,7 +169,8 @@ struct sampler {
     /* Of a sampler of scalars (emit/scalar.c), the statements that draw a value
      * with k_, the element's conditional, and store it. */
     void (*draw)(struct emitter *e, const struct step *s);
-    /* What follows it, where all that is kept of the value is known; or NULL. */
+    /* What follows it, where all that is kept of the value is known; or NULL.
+     */
     void (*behind)(struct emitter *e, const struct step *s);
     bool scalar;
     bool by_many; /* blocks of a device's threads may draw one together */

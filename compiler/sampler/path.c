@@ -225,6 +225,21 @@ static const struct step *calls(const struct step *s)
     return path_of(s)->head;
 }
 
+/* What the head says of the path's first element is compared between values of
+ * that, too: in place, with what does not depend on the head. */
+static void tell_in_full(struct compiler *c, struct step *h,
+                         const struct factor *own)
+{
+    for (struct part *p = h->parts; p; p = p->next) {
+        if (p->factor != own)
+            continue;
+        p->opaque = p->in_full = true;
+        p->terms = (struct collected){.rest = sym_num(c, 0)};
+    }
+    h->law.n = 0;
+    condition_gather_statistics(h);
+}
+
 /* Brings h before s. */
 static void move_before(struct model *m, struct step *h, struct step *s)
 {
@@ -247,6 +262,7 @@ static void find_head(struct compiler *c, struct model *m, struct step *s)
             continue;
         if (comes_before(s, h))
             move_before(m, h, s);
+        tell_in_full(c, h, s->family->factor);
         return;
     }
 }

@@ -795,7 +795,7 @@ void sweep_hoist(struct compiler *c, struct model *m)
         if (!s->opaque || !s->sampler->trials)
             continue;
         for (struct part *p = s->parts; p; p = p->next)
-            if (p->opaque)
+            if (p->opaque && !p->in_full)
                 hoist_part(c, s, p);
     }
 }

@@ -31,6 +31,20 @@ model {
   start ~ dunif(0, 1)
 }
 E
+# the head as a factor of a probability, of which the rest counts, too
+cat >deaths.gbm <<'E'
+model {
+  r ~ dunif(0, 1)
+  for (k in 1:N) {
+    z[k, 1] ~ dbern(1 - start)
+    for (t in 2:T) { z[k, t] ~ dbern(r * z[k, t - 1]) }
+  }
+  for (i in 1:N) {
+    for (t in first[i]:T) { y[i, t] ~ dbern(p[z[i, t] + 1]) }
+  }
+  start ~ dunif(0, 1)
+}
+E
 cat >exact.py <<'E'
 # exact.py DATA FIRST SUMMARY NAME: the mean of the share that starts in 1.
 import itertools
@@ -71,14 +85,16 @@ got = json.load(open(summary))["parameters"][name]
 if abs(got["mean"] - mean) > 5 * got["mcse"] or got["ess_bulk"] < 2000:
     sys.exit(f"{at}: {got['mean']} with {got['mcse']}, not {mean}")
 E
-for model in rows apart; do
+for model in rows apart deaths; do
     "$GBMC" $model.gbm -o $model || fail "$model is not compiled"
 done
-for go in '[[1, 0], [0, 1]]' '[[0.995, 0.005], [0.002, 0.998]]' '[[0.98, 0.02], [0.4, 0.6]]'; do
-    echo '{"N": 7, "T": 6, "p": [0.85, 0.2], "first": [2, 1, 3, 1, 6, 2, 1], "go": '"$go"',
+for go in '[[1, 0], [0, 1]]' '[[1, 0], [0.3, 0.7]]' '[[0.995, 0.005], [0.002, 0.998]]' '[[0.98, 0.02], [0.4, 0.6]]'; do
+    r=$(sed 's/.*, \([0-9.]*\)\]\]/\1/' <<<"$go")
+    echo '{"N": 7, "T": 6, "p": [0.85, 0.2], "first": [2, 1, 3, 1, 6, 2, 1], "go": '"$go"', "r": '"$r"',
       "y": [[null,1,1,0,1,1], [0,0,1,0,0,0], [null,null,1,1,1,1], [0,1,1,1,0,1], [null,null,null,null,null,1],
             [null,0,0,0,1,0], [1,1,0,1,1,1]]}' >data.json
-    for model in rows apart; do
+    case $go in '[[1, 0]'*) models="rows apart deaths" ;; *) models="rows apart" ;; esac
+    for model in $models; do
         ./$model check --data data.json >check || fail "$model: $(cat check)"
         name="start[1]"
         [ $model = rows ] || name=start
