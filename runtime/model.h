@@ -467,8 +467,9 @@ struct gbm_step {
      * element of the path that `element` is in. */
     int64_t (*first)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
-    bool meet;   /* elements meet in what they move, and an update moves them in
-                    turn: of several their full conditionals do not add up */
+    /* Not NULL: so many elements that follow each other depend on each other,
+     * and groups of so many do not: one of each group at a time. */
+    int64_t (*in_turn)(const void *state);
     bool trials; /* an update tries several values of an element */
     bool split;  /* a team of lanes has the sums of several elements, of
                     which each lane then draws one (skeleton_cuda.h) */

@@ -359,7 +359,7 @@ static void emit_row(struct compiler *c, struct text *out, const struct step *s)
     (void)c;
     text_append(out, ", .barriers = 40");
     if (carried_of(s)->swept)
-        text_append(out, ", .meet = true");
+        text_printf(out, ", .in_turn = turns_%s", s->name);
 }
 
 const struct sampler sampler_carried = {

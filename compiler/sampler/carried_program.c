@@ -326,38 +326,18 @@ enum {
       real counts of RNA the coefficients gain as much as by
       a move in each, for half of what that costs */
 
-/* Of a mean that sums over the node's last loop: its first element moves all,
- * in turn, as they meet in rows. */
-static void emit_sweep(struct compiler *c, struct text *out,
-                       const struct step *s)
-{
-    const struct family *f = carried_of(s)->node;
-    const struct loop *l = f->loops[f->nloops - 1];
-    struct emitter e = emitter_new(c, out);
-    emit_open_update(out, s);
-    emit_line(&e, "const int count = %s;",
-              emit_int(&e, sym_length(c, l->lower, l->upper)));
-    emit_line(&e, "const bool alone = adapting == GBM_ALONE;");
-    emit_line(&e, "if (!alone && gbm_rest(element, count) > 0)");
-    emit_line(&e, "    return;");
-    emit_line(&e, "if (!adapting && rng->sweep %% %d > 0)", SWEEPS);
-    emit_line(&e, "    return;");
-    emit_line(&e, "for (int i = 0; i < (alone ? 1 : count); i++)");
-    emit_line(&e, "    one_%s(s, rng, team, element + i, adapting);", s->name);
-    text_append(out, "}\n\n");
-}
-
 static void emit_update(struct compiler *c, struct text *out,
                         const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
-    struct step one = *s;
     emit_begin(c, out, s);
     emit_along(c, out, s);
     emit_end(c, out, s);
-    if (carried_of(s)->swept)
-        one.name = intern_format(c, "one_%s", s->name);
-    emit_open_update(out, &one);
+    emit_open_update(out, s);
+    if (carried_of(s)->swept) {
+        emit_line(&e, "if (!adapting && rng->sweep %% %d > 0)", SWEEPS);
+        emit_line(&e, "    return;");
+    }
     emit_line(&e, "struct line_of_%s o;", s->name);
     emit_line(&e, "if (begin_%s(s, team, element, adapting, &o))", s->name);
     emit_line(&e, "    end_%s(s, team, element, adapting, along_%s(rng, &o));",
@@ -410,6 +390,23 @@ static void emit_tuning(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* turns_: of a mean that sums over the node's last loop, how many elements meet
+ * in rows. */
+static void emit_turns(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct family *f = carried_of(s)->node;
+    const struct loop *l = f->loops[f->nloops - 1];
+    symp length = sym_length(c, l->lower, l->upper);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out, "static int64_t turns_%s(const void *state)\n{\n",
+                s->name);
+    if (length->kind != SYM_NUM)
+        emit_line(&e, "const struct state *s = (const struct state *)state;");
+    emit_line(&e, "return %s;", emit_int(&e, length));
+    text_append(out, "}\n");
+}
+
 /* The coordinate is the node; the density that of what moves, not of t: with
  * the plate's normalisation, without a Jacobian. */
 static void emit_access(struct compiler *c, struct text *out,
@@ -451,6 +448,8 @@ static void emit_access(struct compiler *c, struct text *out,
         text_append(out, "}\n");
     }
     emit_tuning(c, out, s);
+    if (carried_of(s)->swept)
+        emit_turns(c, out, s);
     text_append(out, "#endif\n\n");
 }
 
@@ -461,7 +460,5 @@ void sampler_emit_carried(struct compiler *c, struct text *out, struct step *s)
     emit_density_at(c, out, s);
     emit_move(c, out, s);
     emit_update(c, out, s);
-    if (carried_of(s)->swept)
-        emit_sweep(c, out, s);
     emit_access(c, out, s);
 }

@@ -223,12 +223,11 @@ static struct change move_scales(struct self_check *s, int k,
 static struct change move_elements(struct self_check *s, int k,
                                    const struct gbm_sweep *sweep, double until)
 {
-    const struct gbm_step *step = &s->in->model->steps[k];
     const struct rt_step *plan = &s->in->steps[k];
     struct change total = {0};
     for (int c = 0; c < plan->ncolours; c++) {
         int64_t low = plan->colour[c], n = plan->colour[c + 1] - low;
-        int64_t chunk = plan->sequential || step->meet ? 1 : CHUNK;
+        int64_t chunk = plan->sequential ? 1 : CHUNK;
         int64_t chunks = (n + chunk - 1) / chunk;
         int64_t from = chunks ? (int64_t)(sweep->sweep * 7919u) % chunks : 0;
         for (int64_t i = 0; i < chunks; i++) {

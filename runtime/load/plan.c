@@ -234,21 +234,35 @@ static int colour_greedily(const struct graph *g, const struct rt_step *step,
     return ncolours;
 }
 
-/* The step's elements by colour; starts: [ncolours + 2], 0. */
-static void sort_by_colour(const struct rt_step *step, const int *colours,
-                           int ncolours, int64_t *starts, int *sorted)
+/* Sorts the step's list by colour; colours[e] of element e is below ncolours.
+ * Returns false if there is no memory. */
+static bool sort_by_colour(struct rt_step *out, const int *colours,
+                           int ncolours)
 {
-    for (int64_t k = 0; k < step->count; k++)
-        starts[colours[step->elements ? step->elements[k] : k] + 2]++;
+    int *sorted = malloc((size_t)(out->count ? out->count : 1) * sizeof(int));
+    int64_t *starts = calloc((size_t)ncolours + 2, sizeof *starts);
+    if (!sorted || !starts) {
+        free(sorted);
+        free(starts);
+        return false;
+    }
+    for (int64_t k = 0; k < out->count; k++)
+        starts[colours[out->elements ? out->elements[k] : k] + 2]++;
     for (int c = 0; c < ncolours; c++)
         starts[c + 2] += starts[c + 1];
-    for (int64_t k = 0; k < step->count; k++) {
-        int e = step->elements ? step->elements[k] : (int)k;
+    for (int64_t k = 0; k < out->count; k++) {
+        int e = out->elements ? out->elements[k] : (int)k;
         sorted[starts[colours[e] + 1]++] = e;
     }
+    free(out->colour);
+    out->colour = starts;
+    out->ncolours = ncolours;
+    free(out->elements);
+    out->elements = sorted;
+    return true;
 }
 
-/* Greedy colouring in the order of the elements. Sorts the list by colour. */
+/* Greedy colouring in the order of the elements. */
 static enum gbm_status colour(struct rt *rt, const struct rt_instance *in,
                               const struct gbm_step *step, const void *state,
                               struct rt_step *out)
@@ -263,32 +277,31 @@ static enum gbm_status colour(struct rt *rt, const struct rt_instance *in,
     size_t n = (size_t)(g.n ? g.n : 1);
     int *colours = malloc(n * sizeof *colours);
     int64_t *used = malloc((n + 1) * sizeof *used);
-    int *sorted = malloc((size_t)(out->count ? out->count : 1) * sizeof(int));
-    int64_t *starts = NULL;
-    int ncolours;
-    if (!colours || !used || !sorted)
-        goto no_memory;
-    ncolours = colour_greedily(&g, out, colours, used);
-    starts = calloc((size_t)ncolours + 2, sizeof *starts);
-    if (!starts)
-        goto no_memory;
-    sort_by_colour(out, colours, ncolours, starts, sorted);
-    free(out->colour);
-    out->colour = starts;
-    out->ncolours = ncolours;
-    free(out->elements);
-    out->elements = sorted;
-    sorted = NULL;
-    goto done;
-no_memory:
-    s = rt_fail(rt, GBM_FAILURE, "no memory to colour the elements of %s",
-                step->variable);
-done:
-    free(sorted);
+    if (!colours || !used ||
+        !sort_by_colour(out, colours, colour_greedily(&g, out, colours, used)))
+        s = rt_fail(rt, GBM_FAILURE, "no memory to colour the elements of %s",
+                    step->variable);
     free(used);
     free(colours);
     free(g.neighbour);
     free(g.start);
+    return s;
+}
+
+/* The first of each group have one colour, the second another, and so on. */
+static enum gbm_status take_turns(struct rt *rt, const struct rt_instance *in,
+                                  const struct gbm_step *step,
+                                  const void *state, struct rt_step *out)
+{
+    const int64_t n = in->elements[step->family], group = step->in_turn(state);
+    int *colours = malloc((size_t)(n ? n : 1) * sizeof *colours);
+    for (int64_t e = 0; colours && e < n; e++)
+        colours[e] = (int)(e % group);
+    enum gbm_status s = GBM_OK;
+    if (!colours || !sort_by_colour(out, colours, (int)group))
+        s = rt_fail(rt, GBM_FAILURE, "no memory to order the elements of %s",
+                    step->variable);
+    free(colours);
     return s;
 }
 
@@ -401,6 +414,8 @@ static enum gbm_status plan_step(struct rt *rt, struct rt_instance *in,
     out->colour[1] = out->count;
     if (s == GBM_OK && out->active && step->nconflicts > 0 && !step->sequential)
         s = colour(rt, in, step, state, out);
+    if (s == GBM_OK && out->active && step->in_turn)
+        s = take_turns(rt, in, step, state, out);
     return s;
 }
 
