@@ -153,6 +153,8 @@ struct gbm_family {
                        the value as it is */
     bool settled;   /* an observable: what its parents are leaves it one value,
                        or some that all its draws are of */
+    bool whole;     /* it draws whole numbers, in an array that also has real
+                       ones: see rt_draws_whole */
     bool censored;  /* I(,): simulate keeps to the bounds, and the density is
                        not divided by their probability */
     bool augmented; /* an auxiliary family's factor stands in for its

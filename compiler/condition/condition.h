@@ -278,6 +278,7 @@ struct summand {
     symp cell; /* in the loops of the sum's family, and the index */
     double weight;
     struct loop *index; /* NULL: one cell */
+    bool whole;         /* it is drawn among whole numbers; set of pairs */
     struct summand *next;
 };
 
@@ -434,6 +435,8 @@ struct step *condition_family(struct compiler *c, struct model *m,
 /* observed_sum.c: the summands of an observed sum; false after an error. */
 bool condition_summands_of(struct compiler *c, const struct family *f,
                            struct summand **out);
+/* Whether the cell is drawn among whole numbers. */
+bool condition_draws_whole(struct compiler *c, struct model *m, symp cell);
 /* The prior of each family that cell may belong to, as parts. */
 struct part *condition_priors_of_cell(struct compiler *c, struct model *m,
                                       symp cell);

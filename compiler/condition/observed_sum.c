@@ -308,6 +308,25 @@ static int factor_of_pair(struct compiler *c, struct model *m, struct step *s,
     return done.n;
 }
 
+enum { REAL_KIND = 1, WHOLE_KIND = 2, BOTH_KINDS = 3 };
+
+/* What the statements of a cell draw: of an array with columns of both kinds
+ * x[1] ~ dnorm(0, 1) may be real and x[2] ~ dpois(3) whole. */
+static int kinds_of_cell(struct compiler *c, struct model *m, symp cell)
+{
+    int kinds = 0;
+    for (const struct part *p = condition_priors_of_cell(c, m, cell); p;
+         p = p->next)
+        kinds |=
+            model_draws_integers(p->factor->family) ? WHOLE_KIND : REAL_KIND;
+    return kinds;
+}
+
+bool condition_draws_whole(struct compiler *c, struct model *m, symp cell)
+{
+    return kinds_of_cell(c, m, cell) == WHOLE_KIND;
+}
+
 static struct summand with_own_index(struct compiler *c,
                                      const struct summand *s, const char *name)
 {
@@ -341,6 +360,8 @@ struct step *condition_pair_step(struct compiler *c, struct model *m,
     struct summand *pair = s->own = NEW_ARRAY(c, struct summand, 2);
     pair[0] = with_own_index(c, a, "j");
     pair[1] = with_own_index(c, b, "k");
+    for (int i = 0; i < 2; i++)
+        pair[i].whole = condition_draws_whole(c, m, pair[i].cell);
     add_member(s, a->cell->var->families);
     if (b->cell->var != a->cell->var)
         add_member(s, b->cell->var->families);
@@ -404,8 +425,10 @@ static void sum_steps(struct compiler *c, struct model *m, struct factor *g)
             bool same = a == b, near = b == a || b == a->next;
             if ((same && !a->index) || (n > ALL_PAIRS && !near))
                 continue;
-            if (a->cell->var->integer != b->cell->var->integer ||
-                (a->cell->var->integer && fabs(a->weight) != fabs(b->weight))) {
+            const int kinds =
+                kinds_of_cell(c, m, a->cell) | kinds_of_cell(c, m, b->cell);
+            if (kinds == BOTH_KINDS ||
+                (kinds == WHOLE_KIND && fabs(a->weight) != fabs(b->weight))) {
                 error_at(c, g->family->span,
                          "not supported yet: %s and %s cannot keep an observed "
                          "sum, as one is not a whole number of the other",

@@ -67,7 +67,7 @@ bool emit_step_evaluates_in_place(const struct step *s)
  * of a step with parts that are not hoisted. */
 bool emit_device_keeps(const struct step *s)
 {
-    return any_hoisted(s) && !s->family->var->integer &&
+    return any_hoisted(s) && !model_draws_integers(s->family) &&
            !emit_step_evaluates_in_place(s);
 }
 

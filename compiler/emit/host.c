@@ -332,6 +332,8 @@ static void emit_family_flags(struct text *out, struct compiler *c,
     if (f->stochastic && !f->auxiliary &&
         entry_clause(f->distribution, "observable"))
         text_append(out, ",\n     .settled = true");
+    if (f->stochastic && model_draws_integers(f) && !f->var->integer)
+        text_append(out, ",\n     .whole = true");
     if (f->var->barren && f->stochastic)
         text_printf(out, ",\n     .barren = %d",
                     f->unit == BARREN_TOGETHER ? 2 + f->together->number : 1);

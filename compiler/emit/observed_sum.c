@@ -53,13 +53,13 @@ static void emit_share(struct emitter *e, struct model *m,
         emit_close(e, open);
         e->nloops = inner;
     }
+    const bool whole = condition_draws_whole(c, m, s->cell);
     const char *cell = cell_of(e, s), *w = emit_expr(e, sym_num(c, s->weight));
     emit_line(e, "const real from = (real)%s;", cell);
     emit_line(e,
               "%s = %sgbm_share(from, rest / (real)open / (%s), lower, upper, "
               "%d);",
-              cell, s->cell->var->integer ? "(int)" : "", w,
-              s->cell->var->integer);
+              cell, whole ? "(int)" : "", w, whole);
     emit_line(e, "rest -= (%s) * ((real)%s - from);", w, cell);
     emit_line(e, "open--;");
     emit_close(e, braces + 1);

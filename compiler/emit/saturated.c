@@ -26,7 +26,7 @@ static bool may_be_infinite(symp coefficient)
 static bool may_saturate(const struct step *s)
 {
     int infinite = 0;
-    if (!s->family->var->integer)
+    if (!model_draws_integers(s->family))
         return false;
     for (const struct part *p = s->parts; p; p = p->next) {
         if (p->opaque)
@@ -85,7 +85,7 @@ bool emit_saturated(struct emitter *e, const struct step *s)
 bool emit_saturated_rows(struct emitter *e, const struct step *s,
                          const struct part *p, int number)
 {
-    if (!s->family->var->integer || !p->hoisted->slope ||
+    if (!model_draws_integers(s->family) || !p->hoisted->slope ||
         !may_be_infinite(p->hoisted->slope))
         return false;
     emit_line(e, "if (!gbm_is_finite(k_->slope%d)) {", number);

@@ -338,7 +338,7 @@ static void emit_terms(struct emitter *e, const struct step *s)
              * coefficient log(0) where the value is 0 */
             if (t->kind == SYM_SELECT)
                 emit_line(e, "total += gbm_times(k_->c%d, %s);", i + 1, value);
-            else if (s->family->var->integer && t->kind == SYM_TARGET)
+            else if (model_draws_integers(s->family) && t->kind == SYM_TARGET)
                 emit_line(e,
                           "total += gbm_log_odds(k_->c%d, %s, k_->lower, "
                           "k_->upper);",

@@ -32,6 +32,10 @@ bool sampler_is_free(const struct model *m, const struct family *f)
 
 bool sampler_are_numbers(const struct var *v)
 {
+    /* one of its elements may be a count beside a real one: N[1] ~ dunif */
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (f->stochastic && model_draws_integers(f))
+            return false;
     return v->role == ROLE_STOCHASTIC && !v->integer && !v->whole &&
            !v->rest_of && !v->slope_of && !v->indexes;
 }

@@ -22,10 +22,7 @@ static const char *seen_of(struct emitter *e, const struct summand *s)
     return emit_expr(e, sym_seen(e->c, cell->var, cell->nargs, cell->args));
 }
 
-static bool whole_numbers(const struct step *s)
-{
-    return pair_of(s)[0].cell->var->integer;
-}
+static bool whole_numbers(const struct step *s) { return pair_of(s)[0].whole; }
 
 /* By how much the second cell falls when the first one rises by 1. */
 static const char *ratio_text(struct emitter *e, const struct step *s)

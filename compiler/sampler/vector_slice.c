@@ -54,7 +54,8 @@ static void emit_component_draw(struct emitter *e, const struct step *s,
     const struct vector_slice *own = s->own;
     const char *slice = "gbm_slice";
     emit_line(e, "real x;");
-    if (s->family->var->integer) { /* exact while there is little to share */
+    if (model_draws_integers(
+            s->family)) { /* exact while there is little to share */
         emit_line(e, "if (%s%s < 24)", high, own->bounded ? " - low" : "");
         emit_line(e,
                   "    x = gbm_enumerate_draw(rng, %s%s, (int)%s, density_%s, "
@@ -486,8 +487,9 @@ static const char *explain_components(struct compiler *c, const struct step *s)
         return intern_format(c, "slice, cells of a %s x %s matrix in turn",
                              side, side);
     return intern_format(
-        c, "%sslice, %s cells %s", s->family->var->integer ? "integer " : "",
-        side, sampler_companion(s) == COMPANION_SUM ? "in pairs" : "in turn");
+        c, "%sslice, %s cells %s",
+        model_draws_integers(s->family) ? "integer " : "", side,
+        sampler_companion(s) == COMPANION_SUM ? "in pairs" : "in turn");
 }
 
 static enum barren_unit unit(const struct step *s)

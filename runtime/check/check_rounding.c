@@ -27,7 +27,7 @@ static void nudge(const struct checker *c, int way)
         const struct gbm_family *fam = &m->families[f];
         const struct rt_slot *slot = &c->in->slots[fam->variable];
         bool free_numbers = check_counts(fam) && slot->per_chain &&
-                            !m->variables[fam->variable].integer &&
+                            !rt_draws_whole(m, f) &&
                             fam->support == GBM_SUPPORT_ANY;
         for (int64_t e = 0; free_numbers && e < c->in->elements[f]; e++) {
             int64_t n = rt_element_cells(fam, c->state, e, &buffer);

@@ -50,8 +50,8 @@ static struct numbers find_numbers(const struct self_check *s)
     for (int f = 0; f < m->nfamilies; f++) {
         const struct gbm_family *family = &m->families[f];
         const struct rt_slot *slot = &s->in->slots[family->variable];
-        bool counts = check_counts(family) && slot->per_chain &&
-                      !m->variables[family->variable].integer;
+        bool counts =
+            check_counts(family) && slot->per_chain && !rt_draws_whole(m, f);
         for (int64_t e = 0; counts && e < s->in->elements[f]; e++) {
             int64_t n = rt_element_cells(family, s->state, e, &buffer);
             for (int64_t i = 0; i < n; i++)

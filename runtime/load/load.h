@@ -19,7 +19,8 @@ enum gbm_status rt_check_sums(struct rt *rt, const struct rt_instance *in,
                               const void *state);
 
 /* described.c. Fails if a latent number, which observed nodes depend on, is of
- * a set that the library does not describe, or settled by other latent nodes. After rt_find_barren. */
+ * a set that the library does not describe, or settled by other latent nodes.
+ * After rt_find_barren. */
 enum gbm_status rt_check_described(struct rt *rt, const struct rt_instance *in,
                                    const void *state);
 
@@ -79,6 +80,13 @@ enum gbm_status rt_check_undefined(struct rt *rt, const struct rt_instance *in,
 /* Marks the cells that no observed node depends on. Needs all families. */
 enum gbm_status rt_find_barren(struct rt *rt, struct rt_instance *in,
                                const void *state, FILE *notes);
+
+/* Whether family f draws whole numbers, be they in an array of reals. */
+static inline bool rt_draws_whole(const struct gbm_model *m, int f)
+{
+    return m->families[f].whole ||
+           m->variables[m->families[f].variable].integer;
+}
 
 /* Cells of a family's element; the buffer grows. Returns their number. */
 struct rt_cells {

@@ -60,8 +60,7 @@ static int64_t add_place(struct plain *p, struct place place)
 
 static void add_line(struct plain *p, struct line line)
 {
-    int v = p->places[line.first].variable;
-    line.integer = p->in->model->variables[v].integer;
+    line.integer = rt_draws_whole(p->in->model, p->places[line.first].family);
     p->lines =
         rt_grow(p->lines, p->nlines, &p->lines_capacity, sizeof *p->lines);
     p->lines[p->nlines++] = line;

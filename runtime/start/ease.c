@@ -25,8 +25,7 @@ static bool is_drawn(const struct rt_instance *in, int f)
     const struct gbm_family *fam = &in->model->families[f];
     return fam->stochastic && !fam->data_block && !fam->auxiliary &&
            fam->bounds && fam->simulate && !fam->no_draw &&
-           in->slots[fam->variable].per_chain &&
-           !in->model->variables[fam->variable].integer;
+           in->slots[fam->variable].per_chain && !rt_draws_whole(in->model, f);
 }
 
 /* The distance from the only bound; 0: there is none, or two. */

@@ -27,6 +27,7 @@
 
 struct cell {
     int variable;
+    bool whole;
     int64_t cell;
     double before, best;
 };
@@ -156,6 +157,8 @@ static void add_cells(struct mend *m, int64_t node)
     const struct gbm_family *fam = family_of(m, node, &e);
     const struct rt_slot *slot = &m->in->slots[fam->variable];
     bool integer = m->in->model->variables[fam->variable].integer;
+    bool whole =
+        rt_draws_whole(m->in->model, (int)(fam - m->in->model->families));
     int64_t n = rt_element_cells(fam, m->s->state, e, &m->buffer);
     if (m->ncells + n > m->capacity) {
         m->capacity = 2 * (m->ncells + n);
@@ -166,7 +169,7 @@ static void add_cells(struct mend *m, int64_t node)
     for (int64_t i = 0; i < n; i++) {
         double x = rt_value(slot, integer, m->s->chain, m->buffer.cells[i]);
         m->cells[m->ncells++] =
-            (struct cell){fam->variable, m->buffer.cells[i], x, x};
+            (struct cell){fam->variable, whole, m->buffer.cells[i], x, x};
     }
 }
 
@@ -342,10 +345,10 @@ static void step(struct mend *m, double size)
     for (int64_t i = 0; i < m->ncells; i++) {
         const struct cell *c = &m->cells[i];
         double by = size * fmax(fabs(c->before), 1) * gbm_draw_normal(&m->rng);
-        if (m->in->model->variables[c->variable].integer)
+        if (c->whole)
             by = by > 0 ? ceil(by) : floor(by);
         double x = c->before + by;
-        if (!m->in->model->variables[c->variable].integer || fabs(x) < INT_MAX)
+        if (!c->whole || fabs(x) < INT_MAX)
             set_cell(m, c, x);
     }
 }
@@ -360,7 +363,7 @@ static void step_towards(struct mend *m, double share)
         bool integer = m->in->model->variables[c->variable].integer;
         double x =
             rt_value(&m->in->slots[c->variable], integer, m->s->chain, c->cell);
-        if (!integer)
+        if (!c->whole)
             set_cell(m, c, c->before + share * (x - c->before));
     }
 }

@@ -90,7 +90,7 @@ bool rt_has_effects(const struct rt_instance *in, const void *state, int f)
     struct reading r = {.in = in, .state = state, .own = fam->variable};
     if (fam->stochastic && fam->parents && in->elements[f] > 0 &&
         fam->support == GBM_SUPPORT_ANY && !fam->no_draw &&
-        !in->model->variables[fam->variable].integer)
+        !rt_draws_whole(in->model, f))
         fam->parents(state, in->elements[f] - 1, visit_read, &r);
     return r.random && !r.itself;
 }
@@ -176,8 +176,7 @@ static double element_score(struct scorer *s, int f, int64_t e)
     }
     if (seen < n && !drawn)
         return 0;
-    if (seen > 0 || !fam->simulate ||
-        s->in->model->variables[fam->variable].integer)
+    if (seen > 0 || !fam->simulate || rt_draws_whole(s->in->model, f))
         return lp;
     int most = s->in->elements[f] > REFERENCES ? 1 : REFERENCES, known = 0;
     for (int k = 0; k < most; k++) {

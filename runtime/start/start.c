@@ -460,7 +460,7 @@ static int64_t count_certain(struct rt_starter *s, int f, int64_t *n)
     int64_t certain = *n = 0;
     if (!fam->stochastic || fam->data_block ||
         !s->in->slots[fam->variable].per_chain ||
-        !s->in->model->variables[fam->variable].integer)
+        !rt_draws_whole(s->in->model, f))
         return 0;
     for (int64_t e = 0; e < s->in->elements[f]; e++) {
         if (rt_element_cells(fam, s->state, e, &s->buffer) < 1 ||

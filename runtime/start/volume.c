@@ -46,7 +46,7 @@ double rt_log_volume(const struct rt_instance *in, const void *state, int chain,
     const struct rt_slot *slot = &in->slots[fam->variable];
     const bool matrix = fam->support == GBM_SUPPORT_MATRIX,
                simplex = fam->support == GBM_SUPPORT_SIMPLEX;
-    if (in->model->variables[fam->variable].integer || !slot->per_chain ||
+    if (rt_draws_whole(in->model, f) || !slot->per_chain ||
         !(fam->bounds || matrix || simplex))
         return 0;
     const int64_t n = rt_element_cells(fam, state, e, buffer);
@@ -83,15 +83,14 @@ double rt_free_number(const struct rt_instance *in, const void *state,
 void rt_start_draw(struct rt_starter *s, const struct gbm_family *fam,
                    struct gbm_rng *rng, int64_t e)
 {
-    const bool scalar =
-        fam->bounds && !s->in->model->variables[fam->variable].integer;
+    const int f = (int)(fam - s->in->model->families);
+    const bool scalar = fam->bounds && !rt_draws_whole(s->in->model, f);
     if (!scalar || rt_element_cells(fam, s->state, e, &s->buffer) != 1) {
         fam->simulate(s->state, rng, e);
         return;
     }
     const int64_t cell = s->buffer.cells[0];
     fam->start(s->state, rng, e, 0);
-    const int f = (int)(fam - s->in->model->families);
     const double typical =
         rt_free_number(s->in, s->state, s->chain, f, e, cell);
     fam->simulate(s->state, rng, e);

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# Counts in an array whose other elements are real, as where the first year of
+# a population has a uniform prior: they are drawn as counts are. Those that
+# may have died out before (a mean of 0), and those of an observed sum.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >extinct.bug <<'E'
+model {
+  a[1] ~ dunif(0, 5)
+  b[1] ~ dunif(0, 5)
+  for (t in 2:5) {
+    m[t] <- f * (a[t-1] + b[t-1])
+    a[t] ~ dpois(m[t])
+    n[t] <- round(a[t-1] + b[t-1])
+    b[t] ~ dbin(0.4, n[t])
+    y[t] ~ dnorm(a[t] + b[t], 0.2)
+  }
+  f ~ dunif(0, 3)
+}
+E
+echo '{"y": [null, 2, 1, 0, 0]}' >extinct.json
+agrees extinct.bug extinct.json
+status 0 ./sampler check --data extinct.json
+prints 'a .* integer slice .* pass'
+
+cat >sum.bug <<'E'
+model {
+  x[1] ~ dnorm(3, 1)
+  x[2] ~ dpois(3)
+  x[3] ~ dpois(4)
+  y ~ dsum(x[2], x[3])
+  z ~ dnorm(x[1] + x[2], 1)
+}
+E
+status 0 "$GBMC" -O 1 sum.bug -o sum
+echo '{"y": 6, "z": 4.5}' >sum.json
+status 0 ./sum --data sum.json --quiet --draws 4000 --summary sum.out.json
+python3 - <<'E' || fail 'counts of an observed sum beside a real number'
+import json, math
+w = [3**k / math.factorial(k) * 4**(6 - k) / math.factorial(6 - k) *
+     math.exp(-(1.5 - k)**2 / 4) for k in range(7)]
+mean = sum(k * x for k, x in enumerate(w)) / sum(w)
+r = json.load(open("sum.out.json"))["parameters"]["x[2]"]
+print(mean, r)
+assert abs(r["mean"] - mean) < 4.5 * r["mcse"]
+assert all(r[q] == int(r[q]) for q in ("q5", "q50", "q95"))
+E
