@@ -10,10 +10,10 @@
 /* So many are worth the vector unit. */
 #define GBM_NORMALS_WORTH 8
 
-/* The next n normals, n <= 2 GBM_AHEAD_GROUP, of a stream between blocks. */
-GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
+/* The words of a stream's next GBM_AHEAD_GROUP blocks. */
+GBM_INLINE void gbm_blocks_at_once(const struct gbm_rng *rng,
+                                   struct gbm_ahead *out)
 {
-    struct gbm_ahead out;
     for (int i = 0; i < GBM_AHEAD_GROUP; i += GBM_LANES) {
         const gbm_lanes zero = {0};
         gbm_lanes x[4] = {zero + rng->block + (uint32_t)i, zero + rng->element,
@@ -21,8 +21,15 @@ GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
         for (int lane = 0; lane < GBM_LANES; lane++)
             x[0][lane] += (uint32_t)lane;
         gbm_philox_lanes(x, zero + rng->key0, zero + rng->key1);
-        gbm_store_lanes(x, i, &out);
+        gbm_store_lanes(x, i, out);
     }
+}
+
+/* The next n normals, n <= 2 GBM_AHEAD_GROUP, of a stream between blocks. */
+GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
+{
+    struct gbm_ahead out;
+    gbm_blocks_at_once(rng, &out);
     for (int half = 0; half < 2; half++)
         gbm_normals_ahead(out.words[half], out.normal[half]);
     for (int i = 0; i < n; i++)
@@ -54,6 +61,30 @@ GBM_FN void gbm_draw_normals(struct gbm_rng *rng, int n, real *z)
         }
 #endif
         z[i] = gbm_draw_normal(rng);
+    }
+}
+
+/* z[0 .. n - 1] and u[0 .. n - 1]: a normal and a uniform in turn. */
+GBM_FN void gbm_draw_pairs(struct gbm_rng *rng, int n, real *z, real *u)
+{
+    int i = 0;
+#ifdef GBM_AT_ONCE
+    for (; n - i >= GBM_AHEAD_GROUP / 2 && rng->left == 0;
+         i += GBM_AHEAD_GROUP) {
+        struct gbm_ahead out;
+        const int some = n - i < GBM_AHEAD_GROUP ? n - i : GBM_AHEAD_GROUP;
+        gbm_blocks_at_once(rng, &out);
+        gbm_normals_ahead(out.words[0], out.normal[0]);
+        for (int k = 0; k < some; k++) {
+            z[i + k] = out.normal[0][k];
+            u[i + k] = gbm_uniform_of(out.words[1][k]);
+        }
+        rng->block += (uint32_t)some;
+    }
+#endif
+    for (; i < n; i++) {
+        z[i] = gbm_draw_normal(rng);
+        u[i] = gbm_uniform(rng);
     }
 }
 

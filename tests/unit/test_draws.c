@@ -555,22 +555,25 @@ DRAW(polya_gamma, gbm_draw_polya_gamma(rng, p[0], p[1]))
 
 static void polya_gammas(void **state)
 {
-    double p[][4] = {{1, 0},   {1, 0.5}, {1, -3},  {1, 30},  {2, 1},
-                     {4, 2},   {5, 0},   {5, 10},  {0.5, 1}, {2.5, 0.1},
-                     {10, 40}, {50, 3},  {1e4, 1}, {1.3, 15}};
+    double p[][4] = {{1, 0},   {1, 0.5},   {1, -3},  {1, 30},
+                     {2, 1},   {4, 2},     {5, 0},   {5, 10},
+                     {0.5, 1}, {2.5, 0.1}, {10, 40}, {50, 3},
+                     {1e4, 1}, {1.3, 15},  {3, 4},   {2, 8}};
     (void)state;
     begin();
     continuous("Polya-Gamma", polya_gamma, polya_gamma_p, CASES(p), false, 250);
     end();
 }
 
-/* How far the distribution function of what is drawn as a sum may be from
- * PG(n, z)'s, at most: the integral of what their characteristic functions
- * differ by, over t. */
-static double polya_gamma_error(double n, double z)
+/* How far the distribution function of a shift and gammas may be from PG(n,
+ * z)'s, at most: the integral of what their characteristic functions differ by,
+ * over t. Everything is 2 pi^2 times as large. */
+static double polya_gamma_error(double n, double z, int count,
+                                const double *shape, const double *weight,
+                                double shift)
 {
-    const struct gbm_pg_parts p = gbm_pg_parts((real)n, (real)z);
-    const double c2 = (double)p.c2, pi = 3.14159265358979323846;
+    const double c2 = z * z / 39.478417604357434475,
+                 pi = 3.14159265358979323846;
     double sd = 0, sum = 0;
     for (int k = 0; k < 2000; k++)
         sd += pow((k + 0.5) * (k + 0.5) + c2, -2);
@@ -579,14 +582,33 @@ static double polya_gamma_error(double n, double z)
         const double t = (j + 0.5) * h;
         const double complex exact =
             n * (log_cosh(pi * sqrt(c2)) - log_cosh(pi * csqrt(c2 - I * t)));
-        double complex drawn =
-            I * t * (double)p.shift -
-            (double)p.shape * clog(1 - I * t * (double)p.scale);
-        for (int k = 0; k < p.terms; k++)
-            drawn -= n * clog(1 - I * t / ((k + 0.5) * (k + 0.5) + c2));
+        double complex drawn = I * t * shift;
+        for (int k = 0; k < count; k++)
+            drawn -= shape[k] * clog(1 - I * t * weight[k]);
         sum += cabs(cexp(drawn) - cexp(exact)) / (j + 0.5) / pi;
     }
     return sum;
+}
+
+static double error_of_parts(double n, double z)
+{
+    const struct gbm_pg_parts p = gbm_pg_parts((real)n, (real)z);
+    double shape[1100] = {(double)p.shape}, weight[1100] = {(double)p.scale};
+    for (int k = 0; k < p.terms; k++) {
+        shape[k + 1] = n;
+        weight[k + 1] = 1 / ((k + 0.5) * (k + 0.5) + (double)p.c2);
+    }
+    return polya_gamma_error(n, z, p.terms + 1, shape, weight, (double)p.shift);
+}
+
+static double error_of_nodes(double n, double z, const struct gbm_pg_nodes p)
+{
+    double shape[GBM_PG_NODES], weight[GBM_PG_NODES];
+    for (int k = 0; k < p.count; k++) {
+        shape[k] = n * (double)p.shape[k];
+        weight[k] = 1 / ((double)p.rate[k] + z * z / 39.478417604357434475);
+    }
+    return polya_gamma_error(n, z, p.count, shape, weight, n * (double)p.shift);
 }
 
 /* In single precision rounding alone is 1e-6. */
@@ -597,9 +619,27 @@ static void polya_gamma_sums(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof n / sizeof *n; i++)
         for (size_t j = 0; j < sizeof z / sizeof *z; j++)
-            assert_true(polya_gamma_error(n[i], z[j]) <
+            assert_true(error_of_parts(n[i], z[j]) <
                         (sizeof(real) == 8 ? 2e-9 : 1e-4));
     assert_true(gbm_pg_parts(39, 1).terms <= 4);
+}
+
+/* Few gammas, to both ends of where they are taken. */
+static void polya_gamma_nodes(void **state)
+{
+    const double n[] = {1, 1.3, 2, 3, 4, 7.5, 50, 5000},
+                 z[] = {0, 0.5, 2, 4, 10, 14, 20};
+    (void)state;
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        for (size_t j = 0; j < sizeof z / sizeof *z; j++) {
+            const double many = n[i] < 2 ? 1e-8 : 1e-10;
+            if (z[j] <= GBM_PG_FAR_NODES)
+                assert_true(error_of_nodes(n[i], z[j], gbm_pg_many_nodes()) <
+                            (sizeof(real) == 8 ? many : 1e-4));
+            if (n[i] >= GBM_PG_FEW_NODES && z[j] <= GBM_PG_NEAR_NODES)
+                assert_true(error_of_nodes(n[i], z[j], gbm_pg_few_nodes()) <
+                            (sizeof(real) == 8 ? 1e-9 : 1e-4));
+        }
 }
 
 /* A value just below the series is accepted, one just above it is not: the
@@ -1547,6 +1587,7 @@ int main(void)
         cmocka_unit_test(polya_gammas),
         cmocka_unit_test(polya_gamma_series),
         cmocka_unit_test(polya_gamma_sums),
+        cmocka_unit_test(polya_gamma_nodes),
         cmocka_unit_test(counts),
         cmocka_unit_test(vectors),
         cmocka_unit_test(updates),

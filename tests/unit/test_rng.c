@@ -180,6 +180,29 @@ static void many_normals(void **state)
     }
 }
 
+/* So are pairs of a normal and a uniform. */
+static void many_pairs(void **state)
+{
+    (void)state;
+    for (int n = 0; n < 20; n++) {
+        real z[20], u[20];
+        struct gbm_rng one, many;
+        gbm_rng_start(&one, 9, 0, (uint32_t)n, 1, 2);
+        if (n % 3 == 1)
+            gbm_uniform(&one);
+        many = one;
+        gbm_draw_pairs(&many, n, z, u);
+        for (int i = 0; i < n; i++) {
+            const double expected = (double)gbm_draw_normal(&one);
+            assert_true(fabs((double)z[i] - expected) <=
+                        2e-15 * fabs(expected));
+            assert_true(u[i] == gbm_uniform(&one));
+        }
+        for (int i = 0; i < 7; i++)
+            assert_int_equal(gbm_rng_word(&many), gbm_rng_word(&one));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +213,7 @@ int main(void)
         cmocka_unit_test(a_stream_is_independent),
         cmocka_unit_test(ahead_is_the_stream),
         cmocka_unit_test(many_normals),
+        cmocka_unit_test(many_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
