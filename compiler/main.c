@@ -387,6 +387,16 @@ static bool read_option(struct compiler *c, struct request *r, char **argv,
     return apply(c, r, s->option, value);
 }
 
+/* An option that says of which data powers are says nothing without them. */
+static bool has_powers(struct compiler *c, const struct options *o)
+{
+    if ((!o->temper && !o->sequence) || o->with & WITH_POWERS)
+        return true;
+    error_at(c, nowhere, "%s is of powers: it goes with --with=powers",
+             o->temper ? "--temper" : "--sequence");
+    return false;
+}
+
 static bool read_options(struct compiler *c, struct request *r, int argc,
                          char **argv)
 {
@@ -413,7 +423,7 @@ static bool read_options(struct compiler *c, struct request *r, int argc,
             o->input = argv[i];
         }
     }
-    return good;
+    return has_powers(c, o) && good;
 }
 
 /* ---- Files -------------------------------------------------------------- */

@@ -24,6 +24,12 @@ absent x
 status 1 "$GBMC" --cpu=fast "$pump" -o x
 says 'native or portable, not .fast'
 absent x
+for words in '--sequence i' '--temper x' '--with=gradients --sequence i'; do
+    # shellcheck disable=SC2086 # words
+    status 1 "$GBMC" $words "$pump" -o x
+    says 'is of powers: it goes with --with=powers'
+    absent x
+done
 status 1 "$GBMC" "$pump" -o no/such/folder/x
 says 'cannot write .*no/such/folder/x: No such'
 status '1|2' env CC=/no/such/compiler "$GBMC" "$pump" -o x
