@@ -43,6 +43,7 @@ struct emitter {
     bool sums_in_rows;
     bool shares_calls; /* emit_shared takes calls too */
     bool all_seen;     /* emit_open_part: no instance is unobserved */
+    bool of_rows;      /* terms of a sum over rows, which rounds itself */
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -598,6 +598,14 @@ const char *emit_call_with(struct emitter *e, symp x, const char *function,
     return s;
 }
 
+static const char *function_in_rows(const struct emitter *e, symp call)
+{
+    const struct expr *code = e->of_rows && call->entry
+                                  ? entry_value(call->entry, "code_in_rows")
+                                  : NULL;
+    return code ? code->name : emit_function_of(e->c, call);
+}
+
 const char *emit_function_of(struct compiler *c, symp call)
 {
     const struct expr *code =
@@ -658,7 +666,7 @@ static const char *emit_call(struct emitter *e, symp x)
     for (int i = 0; i < x->nargs; i++)
         args[i] = emit_argument(e, x->args[i]);
     return emit_once(e, x,
-                     emit_call_with(e, x, emit_function_of(c, x), args, NULL));
+                     emit_call_with(e, x, function_in_rows(e, x), args, NULL));
 }
 
 static const char *emit_add(struct emitter *e, symp x)

@@ -281,8 +281,10 @@ static void emit_rows(struct emitter *e, const struct part *p, int n)
         e->indent++;
         emit_line(e, "const int at = from + lane;");
         const int nshared = e->nshared;
+        e->of_rows = true;
         emit_calls_of_rows(e, h, &h->body, 1);
         emit_line(e, "const gbm_total term = %s;", term_of(e, p, n));
+        e->of_rows = false;
         e->nshared = nshared;
         emit_line(e, "lanes[lane] += at < rows ? term : 0;");
         emit_close(e, 2);
@@ -298,7 +300,9 @@ static void emit_rows(struct emitter *e, const struct part *p, int n)
         emit_line(e, "if (k_->rows%d) {", n);
     }
     e->indent++;
+    e->of_rows = h->loop;
     emit_line(e, "sum += %s;", term_of(e, p, n));
+    e->of_rows = false;
     emit_close(e, 1);
     emit_line(e, "total += sum;");
 }

@@ -382,7 +382,9 @@ static void emit_rows_in_place(struct emitter *e, const struct part *p)
             emit_line(e, "    sum = -GBM_INF;");
     }
     e->shares = true;
+    e->of_rows = condition_part_shared_out(p);
     const char *value = emit_expr(e, p->logp);
+    e->of_rows = false;
     if (copies)
         emit_line(e, "sum += %s * (%s);", copies, value);
     else

@@ -72,6 +72,15 @@ static bool takes_loop(symp x)
     return x->kind == SYM_SUM;
 }
 
+/* A function of one, as the logarithm of a sum. */
+static bool is_of_loop(symp x)
+{
+    bool of_loop = false;
+    for (int i = 0; x->kind == SYM_CALL && i < x->nargs; i++)
+        of_loop = of_loop || x->args[i]->kind == SYM_SUM;
+    return of_loop && x->entry && !model_is_integer(x);
+}
+
 /* What is in an array, at the present term of the sum that it stands in. */
 static const char *emit_of_term(struct emitter *e, int i)
 {
@@ -114,7 +123,7 @@ void emit_shared(struct emitter *e, symp x)
     }
     const bool taken = e->shares_calls
                            ? is_call(x) || (e->sums_in_rows && takes_loop(x))
-                           : takes_loop(x);
+                           : takes_loop(x) || is_of_loop(x);
     if (!taken || !is_settled(&k, x)) {
         for (int i = 0; i < x->nargs; i++)
             emit_shared(e, x->args[i]);

@@ -43,7 +43,7 @@ static const char *const clause_keywords[] = {
     "priority",       "vectors",      "draw_shared",
     "raised",         "adjoint",      "flat",
     "nominal",        "cell",         "require_between",
-    "log_draw",       "unordered",
+    "log_draw",       "unordered",    "code_in_rows",
 };
 enum { NCLAUSES = sizeof clause_keywords / sizeof clause_keywords[0] };
 

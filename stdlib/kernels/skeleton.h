@@ -6,6 +6,7 @@
 
 #include "gbm.h"
 #include "team.h"
+#include "row_terms.h"
 #include "rows.h"
 #include "recall.h"
 

@@ -68,8 +68,8 @@ GBM_FN real gbm_log_sum_exp(int K, const real *x)
 /* Log density at x of the mixture of normals with means mu, precisions tau and
  * weights pi, but for a constant; of its largest term where the others
  * underflow. */
-GBM_FN real gbm_log_normal_mixture(int K, real x, const real *mu,
-                                   const real *tau, const real *pi)
+GBM_FN_SHARED real gbm_log_normal_mixture(int K, real x, const real *mu,
+                                          const real *tau, const real *pi)
 {
     real largest = -GBM_INF, sum = 0, weights = 0;
     for (int j = 0; j < K; j++) {

@@ -29,7 +29,7 @@ CLAUSES = ("require require_between support logdensity statistics solve draw "
            "mode cdf quantile as alias observable code derivative range "
            "inverse match observed add factor builtin log log_complement "
            "mixing confine folded named single priority vectors raised "
-           "adjoint flat "
+           "adjoint flat code_in_rows "
            "nominal cell unordered").split()
 
 TOKEN = re.compile(r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)

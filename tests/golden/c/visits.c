@@ -466,7 +466,7 @@ GBM_INLINE real density_b_v(const void *context, real x)
                 GBM_SIMD
                 for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
                     const int at = from + lane;
-                    const gbm_total term = gbm_xlogy(h4_2[at], h1_2[at] + (h2_2 ? real_exp(h3_2[at] * x) : 0)) - h1_2[at] - (h2_2 ? real_exp(h3_2[at] * x) : 0);
+                    const gbm_total term = gbm_xlogy(h4_2[at], h1_2[at] + (h2_2 ? row_exp(h3_2[at] * x) : 0)) - h1_2[at] - (h2_2 ? row_exp(h3_2[at] * x) : 0);
                     lanes[lane] += at < rows ? term : 0;
                 }
             }
@@ -487,7 +487,7 @@ GBM_INLINE real density_b_v(const void *context, real x)
                     if (y_v_seen(i_v, k_v)) {
                         gbm_total k_v_sum = 0;
                         for (int k1_v = 1; k1_v <= s->rate_v_n2; k1_v++) {
-                            k_v_sum += real_exp(b_v(k1_v) * x_v(i_v, k1_v));
+                            k_v_sum += row_exp(b_v(k1_v) * x_v(i_v, k1_v));
                         }
                         sum += gbm_xlogy(y_v(i_v, k_v), (real)k_v_sum) - (real)k_v_sum - gbm_lgamma(y_v(i_v, k_v) + 1);
                     }

@@ -540,7 +540,7 @@ GBM_INLINE real density_b_v(const void *context, real x)
                 GBM_SIMD
                 for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++) {
                     const int at = from + lane;
-                    const gbm_total term = copies_2[at] * (-real_exp(h1_2[at] * x));
+                    const gbm_total term = copies_2[at] * (-row_exp(h1_2[at] * x));
                     lanes[lane] += at < rows ? term : 0;
                 }
             }
@@ -568,7 +568,7 @@ GBM_INLINE real density_b_v(const void *context, real x)
                 if (y_v_seen(i_v)) {
                     const real copies = s->y_v_stride != 0 || i_v > 20000 ? 1 : copies_3_v(i_v);
                     if (copies > 0) {
-                        sum += copies * ((real)y_v(i_v) * *s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1 - real_exp(*s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1) - gbm_lgamma(y_v(i_v) + 1));
+                        sum += copies * ((real)y_v(i_v) * *s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1 - row_exp(*s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1) - gbm_lgamma(y_v(i_v) + 1));
                     }
                 }
             }
@@ -651,7 +651,7 @@ GBM_INLINE real density_z_v(const void *context, real x)
                 if (y_v_seen(i_v)) {
                     const real copies = s->y_v_stride != 0 || i_v > 20000 ? 1 : copies_3_v(i_v);
                     if (copies > 0) {
-                        sum += copies * ((real)y_v(i_v) * *s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1 - real_exp(*s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1) - gbm_lgamma(y_v(i_v) + 1));
+                        sum += copies * ((real)y_v(i_v) * *s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1 - row_exp(*s->b_v * (z_v(g_v(i_v)) - shared / (real)s->z_v_n1) / shared1) - gbm_lgamma(y_v(i_v) + 1));
                     }
                 }
             }

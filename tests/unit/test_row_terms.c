@@ -1,0 +1,50 @@
+/* test_row_terms.c: the logarithm of rows against libm's in double. */
+#include "row_terms.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Units in the last place of the logarithm of x. */
+static double off(float x)
+{
+    const double exact = log((double)x);
+    const double unit = exact == 0 ? 1.4e-45 : ldexp(1, ilogb(exact) - 23);
+    return fabs((double)gbm_row_log(x) - exact) / unit;
+}
+
+static void numbers(void **unused)
+{
+    double worst = 0;
+    (void)unused;
+    for (float x = 1.17549435e-38f; x < 3e38f; x *= 1.00013f)
+        worst = fmax(worst, off(x));
+    assert_true(worst < 1.1);
+    for (float x = 0.6f; x < 1.5f; x += 0x1p-20f)
+        worst = fmax(worst, off(x));
+    assert_true(worst < 1.1);
+    assert_true(gbm_row_log(1) == 0);
+    assert_true(fabs((double)gbm_row_log(1e-40f) - log((double)1e-40f)) < 1e-5);
+}
+
+static void others(void **unused)
+{
+    (void)unused;
+    assert_true(gbm_row_log(0) == -INFINITY);
+    assert_true(gbm_row_log(INFINITY) == INFINITY);
+    assert_true(isnan(gbm_row_log(-1)));
+    assert_true(isnan(gbm_row_log(NAN)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
