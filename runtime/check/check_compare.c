@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define TOLERANCE 1e-8
-#define HALVINGS 24 /* to the end of a support */
+#define HALVINGS 24       /* to the end of a support */
+#define IMPOSSIBLE -746.0 /* the logarithm of less than any number */
 
 /* Difference of the joint and the rounding error that it may have. -inf: it is
  * impossible now; NaN: it was not possible before. */
@@ -127,6 +128,10 @@ static void judge(struct checker *c, int k, int64_t element, const double *a,
      * other */
     if (c->far && move->joint < -1e10 &&
         !(move->conditional > -(double)INFINITY))
+        return;
+    /* nor what is no number, as the root or logarithm of what would be 0 but
+     * for rounding, where the joint leaves a probability of 0 */
+    if (c->far && move->joint < IMPOSSIBLE && isnan(move->conditional))
         return;
     if (error_ratio(move, &error) > 1 && check_can_set(step))
         move->rounding += check_rounding_at(c, step, element, a) +
