@@ -184,10 +184,10 @@ static void push(const struct checker *c, const struct gbm_step *step,
                  double *x)
 {
     int n = step->block_size ? step->block_size(c->state, element) : 1;
-    int v = c->in->model->families[step->family].variable;
+    const bool whole = rt_draws_whole(c->in->model, step->family);
     for (int i = 0; i < n; i++) {
         x[i] = a[i] + t * (b[i] - a[i]);
-        if (c->in->model->variables[v].integer)
+        if (whole)
             x[i] = rint(x[i]);
     }
     step->block_set(c->state, element, x);
@@ -309,10 +309,9 @@ static bool may_push(const struct checker *c, const struct gbm_step *step,
                      int n)
 {
     const struct gbm_model *m = c->in->model;
-    bool unbound = !m->variables[m->families[step->family].variable].integer;
+    bool unbound = !rt_draws_whole(m, step->family);
     for (int i = 0; i < step->nmembers; i++)
-        unbound = unbound &&
-                  !m->variables[m->families[step->members[i]].variable].integer;
+        unbound = unbound && !rt_draws_whole(m, step->members[i]);
     enum gbm_support support = m->families[step->family].support;
     return step->block_set && (unbound || n == 1) &&
            support != GBM_SUPPORT_CORRELATION_UPPER &&
@@ -357,7 +356,6 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
     const struct gbm_step *step = &c->in->model->steps[k];
     if (is_dropped(c, step->family, element))
         return;
-    int v = c->in->model->families[step->family].variable;
     int n = step->block_size ? step->block_size(c->state, element) : 1;
     if (n < 1)
         return;
@@ -369,8 +367,8 @@ void check_element(struct checker *c, int k, int64_t element, bool far)
     step->block_get(c->state, element, a);
     check_densities(c, c->before);
     void **values = far && may_push(c, step, n) ? rt_save(c->in) : NULL;
-    if (n == 1 && c->in->model->variables[v].integer && step->block_set &&
-        !is_summed(c, step->family, element))
+    if (n == 1 && rt_draws_whole(c->in->model, step->family) &&
+        step->block_set && !is_summed(c, step->family, element))
         check_neighbours(c, k, element, a);
     for (int attempt = 0; attempt < 10; attempt++) {
         struct gbm_sweep sweep = check_next_sweep(c);

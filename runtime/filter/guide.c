@@ -293,7 +293,7 @@ static enum rt_law draw(const struct rt_guide *g, double *weight)
 {
     if (g->n > 1)
         return rt_guide_vector(g, weight) ? RT_LAW_NORMAL : RT_LAW_PRIOR;
-    if (!g->integer)
+    if (!g->whole)
         return draw_number(g, weight);
     return draw_value(g, weight) ? RT_LAW_VALUES : RT_LAW_PRIOR;
 }
@@ -311,6 +311,7 @@ double rt_guide_draw(struct rt_filter *f, const void *state, int64_t act,
                          .slot = &f->particles.slots[fam->variable],
                          .integer =
                              f->in.model->variables[fam->variable].integer,
+                         .whole = rt_draws_whole(f->in.model, a->family),
                          .act = act,
                          .element = a->element,
                          .cell = f->cell + first,

@@ -17,7 +17,7 @@ struct rt_guide {
     struct gbm_rng *rng;
     const struct gbm_family *family;
     const struct rt_slot *slot;
-    bool integer;
+    bool integer, whole; /* cells are int; values are whole */
     int64_t act, element;
     const int64_t *cell; /* [n] */
     int n, particle;

@@ -92,7 +92,7 @@ bool rt_guide_vector(const struct rt_guide *g, double *weight)
     struct quadratic q = {.n = g->n};
     double x[MOST], z[MOST], own, log_q = 0;
     const int n = g->n;
-    if (g->integer || n > MOST || !try_draws(g, &q))
+    if (g->whole || n > MOST || !try_draws(g, &q))
         return false;
     differentiate(g, &q);
     if (!holds(&q) || !gbm_cholesky(n, q.precision))

@@ -65,7 +65,7 @@ static enum gbm_status add_parameter(struct pmmh *p, const struct rt_graph *g,
     char name[256];
     rt_element_name(&f->in, f->starter.state, k, node - g->base[k], name,
                     sizeof name);
-    if (n != 1 || f->in.model->variables[fam->variable].integer)
+    if (n != 1 || rt_draws_whole(f->in.model, k))
         return rt_fail(f->rt, GBM_USER_ERROR,
                        "%s: %s: not supported yet: --method pmmh moves single "
                        "real numbers, not %s\n    %s",

@@ -78,7 +78,8 @@ static bool is_drawn(const struct host_along *a, int f)
     const struct gbm_family *family = &a->in->model->families[f];
     const struct gbm_variable *v = &a->in->model->variables[family->variable];
     return family->stochastic && !family->data_block && !family->auxiliary &&
-           (!v->integer || family->counts) && v->role == GBM_STOCHASTIC &&
+           (!rt_draws_whole(a->in->model, f) || family->counts) &&
+           v->role == GBM_STOCHASTIC &&
            a->in->slots[family->variable].per_chain;
 }
 

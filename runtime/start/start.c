@@ -494,6 +494,8 @@ static bool count_typically(struct rt_starter *s, int64_t *certain)
     for (int v = 0; v < s->in->model->nvariables; v++)
         discrete = discrete || (s->in->model->variables[v].integer &&
                                 s->in->slots[v].per_chain);
+    for (int f = 0; f < s->in->model->nfamilies; f++)
+        discrete = discrete || s->in->model->families[f].whole;
     if (!discrete || !(attempt(s) || (s->density && mend(s))))
         return false;
     for (int f = 0; f < s->in->model->nfamilies; f++) {

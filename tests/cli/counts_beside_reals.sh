@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Counts in an array whose other elements are real, as where the first year of
 # a population has a uniform prior: they are drawn as counts are. Those that
-# may have died out before (a mean of 0), and those of an observed sum.
+# may have died out before (a mean of 0), those of an observed sum, and
+# indicators, which no line moves to 0.3.
 source "$GBM_ROOT/tests/cli/lib"
 
 cat >extinct.bug <<'E'
@@ -22,6 +23,27 @@ echo '{"y": [null, 2, 1, 0, 0]}' >extinct.json
 agrees extinct.bug extinct.json
 status 0 ./sampler check --data extinct.json
 prints 'a .* integer slice .* pass'
+
+cat >indicators.bug <<'E'
+model {
+  for (i in 1:8) {
+    q[i,1] ~ dbern(psi)
+    q[i,2] ~ dbeta(a, b)
+    y[i] ~ dbin(q[i,1] * q[i,2] * 0.999, 5)
+  }
+  psi ~ dunif(0, 1)
+  a ~ dgamma(2, 1)
+  b ~ dgamma(2, 1)
+  x[1] ~ dcat(pc[])
+  x[2] ~ dunif(0, 3)
+  v ~ dnorm(x[1] + x[2], 1)
+}
+E
+cat >indicators.json <<'E'
+{"y": [0, 0, 1, 0, 2, 3, 0, 0], "pc": [0.2, 0.3, 0.5], "v": 3.2}
+E
+agrees indicators.bug indicators.json
+status 0 ./sampler check --data indicators.json
 
 cat >sum.bug <<'E'
 model {
