@@ -1,7 +1,8 @@
 /* rows_weighed.h: a discrete node in expectation (expectation.h), as rows of
- * rows_cuda.h: a thread has GBM_ROWS of them, whose log densities it leaves
- * where the weights are to be, with what they are normed by; then a warp goes
- * through a row at a time. CUDA C; included by skeleton_cuda.h. */
+ * rows_cuda.h: a thread has GBM_ROWS of them, whose log densities a warp leaves
+ * where the weights are to be, some values of all its rows at a time, as these
+ * lie side by side in memory; then it goes through a row at a time, by what
+ * the row is normed by. CUDA C; included by skeleton_cuda.h. */
 #ifndef GBM_ROWS_WEIGHED_H
 #define GBM_ROWS_WEIGHED_H
 
@@ -36,19 +37,127 @@ GBM_FN void gbm_row_expect(const struct state *s, long long element)
     TRIALS::update(s, &none, element, 0);
 }
 
+enum { GBM_WEIGHED_THREADS = 128, GBM_WEIGHED_TILE = 16384 /* bytes */ };
+
+/* A warp's rows: row number r of lane l is number 32 r + l. */
+struct gbm_weighed_rows {
+    enum {
+        COUNT = 32 * GBM_ROWS,
+        VALUES = 128 / ((int)sizeof(real) * GBM_ROWS), /* at a time */
+    };
+    real *weights[COUNT]; /* NULL: there is no such row */
+    real most[COUNT], norm[COUNT];
+    real logs[COUNT][VALUES + 1];
+};
+
+/* Stores the log densities of n values, from value number `first` on. */
+GBM_FN void gbm_weighed_store(const struct gbm_weighed_rows *w, int first,
+                              int n)
+{
+    enum { VALUES = gbm_weighed_rows::VALUES };
+    __syncwarp();
+    for (int i = threadIdx.x % 32; i < gbm_weighed_rows::COUNT * VALUES;
+         i += 32) {
+        const int row = i / VALUES, k = i % VALUES;
+        if (k < n && w->weights[row])
+            w->weights[row][first + k] = w->logs[row][k];
+    }
+    __syncwarp();
+}
+
+/* Makes weights of n log densities of each row. */
+GBM_FN void gbm_weighed_norm(const struct gbm_weighed_rows *w, int n)
+{
+    enum { TOGETHER = 8 };
+    __syncwarp();
+    for (int row = 0; row < gbm_weighed_rows::COUNT; row++) {
+        real *weights = w->weights[row];
+        const real most = w->most[row], norm = w->norm[row];
+        for (int k = threadIdx.x % 32; weights && k < n; k += 32 * TOGETHER) {
+            real log[TOGETHER];
+            GBM_UNROLL
+            for (int i = 0; i < TOGETHER; i++)
+                log[i] = k + 32 * i < n ? weights[k + 32 * i] : 0;
+            GBM_UNROLL
+            for (int i = 0; i < TOGETHER; i++)
+                if (k + 32 * i < n)
+                    weights[k + 32 * i] =
+                        norm > 0 ? real_exp(log[i] - most) * norm : 0;
+        }
+    }
+    __syncwarp();
+}
+
+/* Goes through the values, for the calling thread's rows, whose columns are x;
+ * values: what they tell. */
+template <class TRIALS>
+GBM_FN void gbm_weighed_try(const typename TRIALS::layout *at,
+                            const gbm_total *values, const gbm_total *x,
+                            struct gbm_row_sum *sum, struct gbm_weighed_rows *w)
+{
+    constexpr int room = TRIALS::layout::room;
+    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
+    enum {
+        CELLS = GBM_WEIGHED_TILE / (int)sizeof(gbm_total),
+        TOGETHER = gbm_weighed_rows::VALUES,
+        ALL = CELLS / stride,
+        TILED = ALL > TOGETHER ? ALL / TOGETHER * TOGETHER : ALL,
+    };
+    alignas(16) __shared__ gbm_total tile[CELLS];
+    gbm_total own[(room > 0 ? room : 1) * GBM_ROWS];
+    for (int k = at->first; k <= at->last; k += TILED) {
+        const int n = at->last - k < TILED ? at->last - k + 1 : TILED;
+        __syncthreads();
+        gbm_row_copy(values + (long long)(k - at->first) * stride, n * stride,
+                     tile);
+        __syncthreads();
+        for (int from = 0; from < n; from += TOGETHER) {
+            const int some = n - from < TOGETHER ? n - from : TOGETHER;
+            for (int i = 0; i < some; i++) {
+                gbm_total density[GBM_ROWS];
+                TRIALS::trial(at, tile + (from + i) * stride, x, own, density);
+                GBM_EACH_ROW
+                w->logs[32 * r + threadIdx.x % 32][i] =
+                    gbm_row_weigh(&sum[r], k + from + i, (real)density[r]);
+            }
+            gbm_weighed_store(w, k + from - at->first, some);
+        }
+    }
+}
+
+/* What the calling thread's row came to, and how it is to be normed. A row that
+ * is wrong is done by itself. */
+template <class TRIALS>
+GBM_FN void gbm_weighed_end(const struct state *s, long long element,
+                            const struct gbm_row_sum *sum, real *total, int row,
+                            struct gbm_weighed_rows *w)
+{
+    const bool any = gbm_is_finite(sum->most);
+    w->most[row] = sum->most;
+    w->norm[row] = any ? 1 / (real)sum->sum : 0;
+    if (!w->weights[row])
+        return;
+    if (sum->wrong) {
+        gbm_row_expect<TRIALS>(s, element);
+        w->weights[row] = NULL;
+    } else {
+        *total = any ? sum->most + real_log((real)sum->sum) : sum->most;
+        TRIALS::put(s, element, sum->best);
+    }
+}
+
 /* As gbm_rows_by_thread; TRIALS has weights(s, element, &total), too. */
 template <class TRIALS>
 __device__ void gbm_rows_weighed(const struct state &base, const int *elements,
                                  long long first, long long count, int chains,
                                  const gbm_total *table)
 {
-    enum { THREADS = 128 };
-    alignas(16) __shared__ gbm_total tile[GBM_ROWS_TILE];
-    __shared__ real *weights[THREADS * GBM_ROWS];
-    __shared__ real most[THREADS * GBM_ROWS], norm[THREADS * GBM_ROWS];
+    __shared__ struct gbm_weighed_rows rows[GBM_WEIGHED_THREADS / 32];
     using layout = typename TRIALS::layout;
-    constexpr int columns = layout::columns, room = layout::room;
+    constexpr int columns = layout::columns;
     constexpr int stride = gbm_row_stride(layout::values);
+    const int lane = threadIdx.x % 32;
+    struct gbm_weighed_rows *w = &rows[threadIdx.x / 32];
     const long long each = (long long)blockDim.x * GBM_ROWS;
     const long long blocks = (count + each - 1) / each;
     for (long long b = blockIdx.x; b < blocks * chains; b += gridDim.x) {
@@ -60,62 +169,30 @@ __device__ void gbm_rows_weighed(const struct state &base, const int *elements,
         layout at;
         TRIALS::lay_out(&s, &at);
         gbm_total x[(columns > 0 ? columns : 1) * GBM_ROWS];
-        gbm_total own[(room > 0 ? room : 1) * GBM_ROWS];
         struct gbm_row_sum sum[GBM_ROWS];
         long long element[GBM_ROWS];
-        real *into[GBM_ROWS], *total[GBM_ROWS];
+        real *total[GBM_ROWS];
         GBM_EACH_ROW
         {
             long long k = block * each + r * blockDim.x + threadIdx.x;
-            k = first + (k < count ? k : count - 1);
+            const bool exists = k < count;
+            k = first + (exists ? k : count - 1);
             element[r] = elements ? elements[k] : k;
-            into[r] = TRIALS::weights(&s, element[r], &total[r]);
+            real *weights = TRIALS::weights(&s, element[r], &total[r]);
+            w->weights[32 * r + lane] = exists ? weights : NULL;
             sum[r].most = -GBM_INF;
             sum[r].sum = 0;
             sum[r].best = at.first;
             sum[r].wrong = false;
             TRIALS::columns(&s, &at, element[r], x + r);
         }
-        const int tiled = GBM_ROWS_TILE / stride;
-        const gbm_total *values =
-            table + chain * (at.last - at.first + 1ll) * stride;
-        for (int k = at.first; k <= at.last; k += tiled) {
-            const int n = at.last - k < tiled ? at.last - k + 1 : tiled;
-            __syncthreads();
-            gbm_row_copy(values + (long long)(k - at.first) * stride,
-                         n * stride, tile);
-            __syncthreads();
-            for (int i = 0; i < n; i++) {
-                gbm_total density[GBM_ROWS];
-                TRIALS::trial(&at, tile + i * stride, x, own, density);
-                GBM_EACH_ROW into[r][k + i - at.first] =
-                    gbm_row_weigh(&sum[r], k + i, (real)density[r]);
-            }
-        }
-        GBM_EACH_ROW
-        {
-            const int place = r * blockDim.x + threadIdx.x;
-            const bool exists = block * each + place < count;
-            const bool any = gbm_is_finite(sum[r].most);
-            weights[place] = exists && !sum[r].wrong ? into[r] : NULL;
-            most[place] = sum[r].most;
-            norm[place] = any ? 1 / (real)sum[r].sum : 0;
-            if (exists && sum[r].wrong)
-                gbm_row_expect<TRIALS>(&s, element[r]);
-            else if (exists) {
-                *total[r] = any ? sum[r].most + real_log((real)sum[r].sum)
-                                : sum[r].most;
-                TRIALS::put(&s, element[r], sum[r].best);
-            }
-        }
-        __syncthreads();
         const int n = at.last - at.first + 1;
-        for (int row = threadIdx.x / 32; row < each; row += blockDim.x / 32)
-            for (int k = threadIdx.x % 32; weights[row] && k < n; k += 32)
-                weights[row][k] =
-                    norm[row] > 0
-                        ? real_exp(weights[row][k] - most[row]) * norm[row]
-                        : 0;
+        gbm_weighed_try<TRIALS>(&at, table + (long long)chain * n * stride, x,
+                                sum, w);
+        GBM_EACH_ROW
+        gbm_weighed_end<TRIALS>(&s, element[r], &sum[r], total[r],
+                                32 * r + lane, w);
+        gbm_weighed_norm(w, n);
     }
 }
 

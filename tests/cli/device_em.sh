@@ -10,6 +10,7 @@ model {
     y[i, 1:2] ~ dmnorm(mu[z[i], 1:2], Q[z[i], 1:2, 1:2])
     n[i] ~ dpois(l[z[i]] * s)
     u[i] ~ dbern(q[z[i]])
+    v[i] ~ dbern(known[z[i]])
   }
   for (k in 1:2) {
     mu[k, 1:2] ~ dmnorm(zero[], Q0[,])
@@ -24,21 +25,24 @@ E
 python3 - <<'E'
 import json, random
 random.seed(4)
-N, y, n, u = 40, [], [], []
+N, y, n, u, v = 41, [], [], [], []
 for i in range(N):
     k = i % 3 == 0
     y.append([random.gauss(2 * k, 1), random.gauss(-k, 0.7)])
     n.append(int(random.expovariate(0.3 if k else 0.6)))
     u.append(int(random.random() < (0.7 if k else 0.3)))
-json.dump({"N": N, "y": y, "n": n, "u": u, "zero": [0, 0], "two": [2, 2],
-           "Q0": [[0.1, 0], [0, 0.1]], "R": [[1, 0.2], [0.2, 2]]},
-          open("m.json", "w"))
+    v.append(int(k and i % 2))
+data = {"N": N, "y": y, "n": n, "u": u, "v": v, "zero": [0, 0], "two": [2, 2],
+        "Q0": [[0.1, 0], [0, 0.1]], "R": [[1, 0.2], [0.2, 2]]}
+for known, name in ([0.3, 0.4], "m.json"), ([0, 0.4], "never.json"):
+    json.dump(data | {"known": known}, open(name, "w"))
 E
 status 0 "$GBMC" -O 0 --with=gradients,expectation m.gbm -o m
+data=m.json
 find_mode() { # NAME OPTION...
     local name=$1
     shift
-    status 0 ./m --data m.json --quiet --method em --chains 2 --seed 5 \
+    status 0 ./m --data $data --quiet --method em --chains 2 --seed 5 \
         --summary "$name.json" "$@"
 }
 find_mode host --device cpu
@@ -67,3 +71,9 @@ for beside in 0 1; do
         --device cuda
     agrees_with_host "beside$beside"
 done
+# rows of which a density is no number, as 0 times the logarithm of 0: the last
+# one, too, behind which threads have no row
+data=never.json
+find_mode host --device cpu
+GBM_CUDA_CHAINS=0 GBM_CUDA_ROWS=1 find_mode never --device cuda
+agrees_with_host never
