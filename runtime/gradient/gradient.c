@@ -130,10 +130,27 @@ static bool has_density(const struct gbm_family *f)
     return f->stochastic && !f->data_block && !f->auxiliary;
 }
 
-static bool left_out(const struct rt_gradient *g, int f, int64_t e)
+/* The first of elements e, e + 1, ... with a mark that is 0, or past the last
+ * of n: of the many that may have one. */
+static int64_t unmarked(const unsigned char *marks, int64_t e, int64_t n)
 {
-    return (g->unknowns->forward[f] && g->unknowns->forward[f][e]) ||
-           (g->apart && g->apart[f] && g->apart[f][e]);
+    const unsigned char *found =
+        marks && e < n ? memchr(marks + e, 0, (size_t)(n - e)) : NULL;
+    return !marks ? e : found ? found - marks : n;
+}
+
+/* The first element of family f from e on whose density is part of the sum. */
+static int64_t next_of(const struct rt_gradient *g, int f, int64_t e)
+{
+    const unsigned char *forward = g->unknowns->forward[f];
+    const unsigned char *apart = g->apart ? g->apart[f] : NULL;
+    const int64_t n = g->unknowns->in->elements[f];
+    int64_t before;
+    do {
+        before = e;
+        e = unmarked(apart, unmarked(forward, e, n), n);
+    } while (e != before);
+    return e;
 }
 
 void rt_sum_add(struct rt_sum *to, double term)
@@ -157,10 +174,9 @@ double rt_gradient_density(const struct rt_gradient *g)
         const struct gbm_family *fam = &in->model->families[f];
         if (!has_density(fam))
             continue;
-        for (int64_t e = 0; e < in->elements[f]; e++) {
-            if (!left_out(g, f, e))
-                rt_sum_add(&sum, fam->logdensity(g->state, e));
-        }
+        for (int64_t e = next_of(g, f, 0); e < in->elements[f];
+             e = next_of(g, f, e + 1))
+            rt_sum_add(&sum, fam->logdensity(g->state, e));
     }
     return rt_sum_of(&sum);
 }
@@ -182,9 +198,9 @@ static void back_densities(const struct rt_gradient *g)
         const struct gbm_family *fam = &in->model->families[f];
         if (!has_density(fam) || !fam->adjoint)
             continue;
-        for (int64_t e = 0; e < in->elements[f]; e++)
-            if (!left_out(g, f, e))
-                fam->adjoint(g->state, g->adjoints, e, 1);
+        for (int64_t e = next_of(g, f, 0); e < in->elements[f];
+             e = next_of(g, f, e + 1))
+            fam->adjoint(g->state, g->adjoints, e, 1);
     }
 }
 

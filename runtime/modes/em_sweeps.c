@@ -26,11 +26,17 @@ struct start {
     bool done;
 };
 
+/* Where a site's total is, as its place is asked for in each iteration. */
+struct total {
+    int variable;
+    int64_t cell;
+};
+
 struct sweeps {
     struct rt_mode *m;
     const struct rt_sites *sites;
     struct rt_expectation *expectations; /* [chains] */
-    int64_t *totals;                     /* [sites->n] cells */
+    struct total *totals;                /* [sites->n] */
     struct start *starts;
     uint32_t number; /* of the next sweep */
     bool single;
@@ -69,9 +75,8 @@ static double summed_out(const struct sweeps *k, int chain, int64_t every)
     const struct rt_sites *all = k->sites;
     struct rt_sum sum = {0};
     for (int64_t i = 0; i < all->n; i += every)
-        rt_sum_add(&sum,
-                   rt_value(&all->in->slots[total_of(all, &all->items[i])],
-                            false, chain, k->totals[i]));
+        rt_sum_add(&sum, rt_value(&all->in->slots[k->totals[i].variable], false,
+                                  chain, k->totals[i].cell));
     return rt_sum_of(&sum);
 }
 
@@ -188,7 +193,9 @@ static bool create(struct sweeps *k)
     if (!k->totals || !k->starts)
         return false;
     for (int64_t i = 0; i < k->sites->n; i++)
-        k->totals[i] = cell_of_total(k->sites, &k->sites->items[i]);
+        k->totals[i] =
+            (struct total){total_of(k->sites, &k->sites->items[i]),
+                           cell_of_total(k->sites, &k->sites->items[i])};
     for (int c = 0; c < m->in.nchains; c++) {
         m->climbs[c].end = RT_ASCENT_LIMIT;
         k->starts[c].u =
