@@ -549,7 +549,10 @@ struct gbm_step {
      * it is worth (see stdlib/kernels/team.h); NULL: few. */
     int64_t (*cost)(const void *state);
     bool beside; /* neighbouring elements have their sums over the same terms */
-    bool weighted; /* the same, which blocks may share out (weighted.h) */
+    /* Not NULL: the same, weighted, which blocks may share out (weighted.h).
+     * Writes how many cells the loops between the group's and the last have,
+     * and the last. */
+    void (*weighted)(const void *state, int64_t *out);
     /* Not NULL: elements can be updated as rows (stdlib/kernels/rows.h). Writes
      * how many numbers a row has, a trial needs room for, a value has; how many
      * values there are; and then the lengths of loops. The device's text may

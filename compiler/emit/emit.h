@@ -208,10 +208,12 @@ void emit_tally(struct compiler *c, struct text *out, const struct family *f);
 bool emit_tally_beside(const struct family *f);
 /* tally_weighted.c. Whether the device goes through all rows for neighbouring
  * cells of a table at once, each row weighted; the functions that it does that
- * with. */
+ * with, and the host's that tells how many cells there are. */
 bool emit_tally_weighted(const struct family *f);
 void emit_weighted_table(struct compiler *c, struct text *out,
                          const struct tallied *k);
+void emit_weighted_lengths(struct compiler *c, struct text *out,
+                           const struct family *f);
 /* Returns the length of what draws the family forward and starts it. */
 size_t emit_family(struct compiler *c, struct text *out, struct model *m,
                    struct family *f);

@@ -509,9 +509,10 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
         if (cost[s->number])
             text_printf(out, ",\n     .cost = cost_%s", s->name);
         if (!s->sampler && s->family && emit_tally_beside(s->family))
-            text_printf(out, ", .beside = true%s",
-                        emit_tally_weighted(s->family) ? ", .weighted = true"
-                                                       : "");
+            text_append(out, ", .beside = true");
+        if (!s->sampler && s->family && emit_tally_weighted(s->family))
+            text_printf(out, ", .weighted = lengths_%s",
+                        family_id(c, s->family));
         emit_work_row(out, s);
         text_printf(out, ",\n     .waits = waits_%d},\n", s->number);
     }

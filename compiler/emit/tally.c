@@ -357,5 +357,8 @@ void emit_tally(struct compiler *c, struct text *out, const struct family *f)
     else
         text_printf(out, "    /* filled with %s */\n",
                     t->sums->family->var->name);
-    text_printf(out, "}\nGBM_HOST_DERIVE(refresh_%s)\n#endif\n", id);
+    text_printf(out, "}\nGBM_HOST_DERIVE(refresh_%s)\n", id);
+    if (emit_tally_weighted(f))
+        emit_weighted_lengths(c, out, f);
+    text_append(out, "#endif\n");
 }

@@ -1,7 +1,7 @@
 /* tally_weighted.c: the device's part of a table that weights fill, where its
  * rows are one loop and its cells a rectangle (stdlib/kernels/weighted.h has
  * the loops): how many groups, cells and rows there are; what a row weighs in a
- * group, and what it adds to a cell there, weighted by that. */
+ * group, and what it adds to a cell there, weighted by that, as a product. */
 #include "emit/emit.h"
 
 bool emit_tally_weighted(const struct family *f)
@@ -45,12 +45,12 @@ static void enter_outer(struct emitter *e, const struct family *f)
     for (int i = f->nloops - 2; i > 1; i--) {
         const char *n = emit_int(e, length_of(e->c, f->loops[i]));
         const char *place = emit_name(e, "place");
-        emit_line(e, "const int %s = (int)gbm_rest(outer, %s);", place, n);
+        emit_line(e, "const int %s = outer %% (%s);", place, n);
         enter(e, f->loops[i], place);
-        emit_line(e, "outer = gbm_quotient(outer, %s);", n);
+        emit_line(e, "outer = outer / (%s);", n);
     }
     if (f->nloops > 2)
-        enter(e, f->loops[1], "(int)outer");
+        enter(e, f->loops[1], "outer");
 }
 
 static void emit_weight(struct compiler *c, struct text *out,
@@ -70,21 +70,39 @@ static void emit_weight(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
-static void emit_term(struct compiler *c, struct text *out,
-                      const struct tallied *k, const char *id)
+/* What a term has to do with the last loop is its tail, the rest its head, so
+ * that neighbours have that in common. */
+static symp part_of_term(struct compiler *c, const struct tallied *k, bool tail)
+{
+    const struct family *f = k->family;
+    const struct loop *last = f->loops[f->nloops - 1];
+    const symp term = k->term;
+    symp part = sym_num(c, 1);
+    if (term->kind != SYM_MUL)
+        return (f->nloops > 1 && sym_has_loop(term, last)) == tail ? term
+                                                                   : part;
+    for (int i = 0; i < term->nargs; i++)
+        if ((f->nloops > 1 && sym_has_loop(term->args[i], last)) == tail)
+            part = sym_mul2(c, part, term->args[i]);
+    return part;
+}
+
+static void emit_part_of_term(struct compiler *c, struct text *out,
+                              const struct tallied *k, const char *id,
+                              bool tail)
 {
     const struct family *f = k->family;
     struct emitter e = emitter_new(c, out);
     text_printf(out,
-                "GBM_FN gbm_total term_%s(const struct state *s, int group, "
-                "long long outer,\n    int last, int row)\n{\n",
-                id);
+                "GBM_FN gbm_total %s_%s(const struct state *s, int group, int "
+                "outer,\n    %sint row)\n{\n",
+                tail ? "tail" : "head", id, tail ? "int last, " : "");
     enter(&e, f->loops[0], "group");
     enter_outer(&e, f);
-    if (f->nloops > 1)
+    if (f->nloops > 1 && tail)
         enter(&e, f->loops[f->nloops - 1], "last");
     enter(&e, f->tally->rows.loops[0], "row");
-    emit_line(&e, "return %s;", emit_expr(&e, k->term));
+    emit_line(&e, "return %s;", emit_expr(&e, part_of_term(c, k, tail)));
     text_append(out, "}\n");
 }
 
@@ -95,10 +113,26 @@ void emit_weighted_table(struct compiler *c, struct text *out,
     const struct keyed_rows *r = &f->tally->rows;
     const char *id = family_id(c, f);
     emit_number(c, out, "groups", id, length_of(c, f->loops[0]));
-    emit_number(c, out, "last", id,
-                f->nloops > 1 ? length_of(c, f->loops[f->nloops - 1])
-                              : sym_num(c, 1));
     emit_number(c, out, "rows", id, sym_length(c, r->lower[0], r->upper[0]));
     emit_weight(c, out, f, id);
-    emit_term(c, out, k, id);
+    emit_part_of_term(c, out, k, id, false);
+    emit_part_of_term(c, out, k, id, true);
+}
+
+void emit_weighted_lengths(struct compiler *c, struct text *out,
+                           const struct family *f)
+{
+    struct emitter e = emitter_new(c, out);
+    symp outers = sym_num(c, 1), lasts = outers;
+    for (int i = 1; i < f->nloops - 1; i++)
+        outers = sym_mul2(c, outers, length_of(c, f->loops[i]));
+    if (f->nloops > 1)
+        lasts = length_of(c, f->loops[f->nloops - 1]);
+    text_printf(out,
+                "static void lengths_%s(const void *state, int64_t *out)\n{\n",
+                family_id(c, f));
+    emit_line(&e, "const struct state *s = (const struct state *)state;");
+    emit_line(&e, "out[0] = %s;", emit_int(&e, outers));
+    emit_line(&e, "out[1] = %s;", emit_int(&e, lasts));
+    text_append(out, "}\n");
 }

@@ -327,15 +327,26 @@ static void add_fixed(struct cuda *c, struct options *o)
         add_option(o, CUDA_PARTS, "-DGBM_HAS_POWERS");
 }
 
+static void add_sizes_of_beside(struct cuda *c, struct options *o, int step)
+{
+    int64_t sizes[3] = {1};
+    const struct gbm_step *s = &c->in->model->steps[step];
+    if (s->weighted)
+        s->weighted(c->host_state, sizes + 1);
+    for (int i = 1; i < 3; i++)
+        if (sizes[i] < 1) /* a table without cells */
+            sizes[i] = 1;
+    add_sizes(c, o, step, sizes, s->weighted ? 3 : 1);
+}
+
 /* What is known of each step. */
 static void add_steps(struct cuda *c, struct options *o)
 {
-    const int64_t beside = 1;
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->model->steps[k].joint && c->in->steps[k].active)
             add_sizes_of_joint(c, o, k);
         else if (c->steps[k].beside && !c->chains.lanes)
-            add_sizes(c, o, k, &beside, 1);
+            add_sizes_of_beside(c, o, k);
         else if (c->steps[k].by_rows && !c->chains.lanes)
             add_sizes_of_rows(c, o, k);
 }

@@ -229,7 +229,8 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     if (wide && wants_registers(c, s, c->steps[step].at_once))
         cuda_halve_blocks(&c->steps[step].kernel);
     if (c->steps[step].beside)
-        c->steps[step].kernel.block = 32 * GBM_BESIDE_LANES;
+        c->steps[step].kernel.block =
+            s->weighted ? GBM_WEIGHTED_THREADS : 32 * GBM_BESIDE_LANES;
     c->steps[step].kernel.effort = s->joint ? 8 : s->trials ? 3 : 2;
     if (c->steps[step].by_rows)
         plan_table(c, step);

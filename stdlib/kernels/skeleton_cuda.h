@@ -537,17 +537,23 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
 #else
 #define GBM_KERNEL_WEIGHTED(function, id)                                      \
     struct function##_table {                                                  \
+        static constexpr int outers = GBM_SIZE(function, 1, 1);                \
+        static constexpr int lasts = GBM_SIZE(function, 2, 1);                 \
         GBM_FN int groups(const struct state *s) { return groups_##id(s); }    \
-        GBM_FN int last(const struct state *s) { return last_##id(s); }        \
         GBM_FN int rows(const struct state *s) { return rows_##id(s); }        \
         GBM_FN real weight(const struct state *s, int group, int row)          \
         {                                                                      \
             return weight_##id(s, group, row);                                 \
         }                                                                      \
-        GBM_FN gbm_total term(const struct state *s, int group,                \
-                              long long outer, int last, int row)              \
+        GBM_FN gbm_total head(const struct state *s, int group, int outer,     \
+                              int row)                                         \
         {                                                                      \
-            return term_##id(s, group, outer, last, row);                      \
+            return head_##id(s, group, outer, row);                            \
+        }                                                                      \
+        GBM_FN gbm_total tail(const struct state *s, int group, int outer,     \
+                              int last, int row)                               \
+        {                                                                      \
+            return tail_##id(s, group, outer, last, row);                      \
         }                                                                      \
         GBM_FN void put(const struct state *s, long long element,              \
                         gbm_total sum)                                         \
@@ -556,7 +562,7 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
         }                                                                      \
     };                                                                         \
     GBM_HEAD(function, GBM_SIZE(function, 0, 0) > 0                            \
-                           ? 32 * GBM_BESIDE_LANES                             \
+                           ? GBM_WEIGHTED_THREADS                              \
                            : GBM_BLOCK(GBM_LANES(GBM_LANES_##function)))       \
     (const struct state base, const int *elements, long long first,            \
      long long count, int chains, int sequential)                              \

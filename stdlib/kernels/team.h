@@ -30,9 +30,15 @@ typedef float gbm_total;
 typedef double gbm_total;
 #endif
 
-/* Lanes of an element where a warp has 32 neighbours (skeleton_cuda.h); numbers
- * of a table that are read at once (rows_cuda.h). */
-enum { GBM_BESIDE_LANES = 32, GBM_ROW_TOGETHER = 4 };
+/* Lanes of an element where a warp has 32 neighbours (skeleton_cuda.h); threads
+ * of a block that has weighted sums (weighted.h): three warps for each part of
+ * a multiprocessor, of 168 registers; numbers of a table that are read at once
+ * (rows_cuda.h). */
+enum {
+    GBM_BESIDE_LANES = 32,
+    GBM_WEIGHTED_THREADS = 384,
+    GBM_ROW_TOGETHER = 4
+};
 
 /* Rows whose densities are bounded first (rows_forms.h): threads of a block;
  * values whose densities are computed at once; cells of a column in shared

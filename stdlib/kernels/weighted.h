@@ -1,105 +1,200 @@
 /* weighted.h: a table whose cells are sums over all rows, each weighted in the
  * cell's group: sum over i of w[i,k] f(i, k, a, b). A warp has 32 groups, whose
- * weights lie side by side, and some cells in a row for each; a block's warps
- * share out the rows, and so do blocks where there are few cells: the last of
- * them to end adds up what all have, in their order. CUDA C; included by
- * skeleton_cuda.h. */
+ * weights lie side by side, and a tile of cells for each in registers, some of
+ * the last loop's by some of those before, so that what a row has to be read
+ * for serves many; a block's warps share out the rows, and so do blocks where
+ * there are few cells: the last of them to end adds up what all have, in their
+ * order. CUDA C; included by skeleton_cuda.h. */
 #ifndef GBM_WEIGHTED_H
 #define GBM_WEIGHTED_H
 
 enum {
-    GBM_WEIGHTED_CELLS = 8,    /* of a thread, at most */
+    GBM_WEIGHTED_WARPS = GBM_WEIGHTED_THREADS / 32,
+    GBM_WEIGHTED_LAST = 16,    /* cells of the last loop, at most */
+    GBM_WEIGHTED_WORDS = 112,  /* of a thread's cells, at most */
+    GBM_WEIGHTED_TOGETHER = 8, /* cells that warps add up at once */
     GBM_WEIGHTED_SHARED = 512, /* blocks that share sums, at most */
 };
 
-struct gbm_weighted_shares {
-    gbm_total sums[GBM_WEIGHTED_SHARED][GBM_WEIGHTED_CELLS][32];
+/* n in equal pieces of at most `most`, or nearly so: the size of one. */
+__device__ constexpr int gbm_piece_of(int n, int most)
+{
+    return n <= most
+               ? n
+               : (n + (n + most - 1) / most - 1) / ((n + most - 1) / most);
+}
+
+/* A thread's cells; TABLE::outers and TABLE::lasts: how many cells the loops
+ * between the group's and the last have, and the last. */
+template <class TABLE> struct gbm_weighted_tile {
+    static constexpr int most = GBM_WEIGHTED_WORDS * 4 / (int)sizeof(gbm_total);
+    static constexpr int lasts = gbm_piece_of(TABLE::lasts, GBM_WEIGHTED_LAST);
+    static constexpr int outers = gbm_piece_of(TABLE::outers, most / lasts);
+    static constexpr int cells = outers * lasts;
+    static constexpr int last_pieces = (TABLE::lasts + lasts - 1) / lasts;
+    static constexpr int outer_pieces = (TABLE::outers + outers - 1) / outers;
+};
+
+template <class TABLE> struct gbm_weighted_shares {
+    gbm_total sums[GBM_WEIGHTED_SHARED][gbm_weighted_tile<TABLE>::cells][32];
     unsigned ended[GBM_WEIGHTED_SHARED];
 };
 
-/* Cells [from, from + CELLS) of some groups, of so many parts of the rows. */
+/* The tile from cell `last` on of the last loop, `outer` of those before, of so
+ * many parts of the rows. Where tiles do not fit, neighbours have some cells in
+ * common. */
 struct gbm_weighted_unit {
-    int group, from; /* the thread's; its first cell's place in the last loop */
-    long long outer; /* where its cells are in the loops before */
+    int group, outer, last;
     int part, parts;
     bool exists;
 };
 
+template <class TABLE>
+GBM_FN struct gbm_weighted_unit gbm_weighted_unit_of(long long k, int groups)
+{
+    using tile = gbm_weighted_tile<TABLE>;
+    const int last = (int)(k % tile::last_pieces) * tile::lasts;
+    const long long rest = k / tile::last_pieces;
+    const int outer = (int)(rest % tile::outer_pieces) * tile::outers;
+    const int group =
+        (int)(rest / tile::outer_pieces) * 32 + (int)threadIdx.x % 32;
+    struct gbm_weighted_unit unit = {group, outer, last, 0, 1, group < groups};
+    if (group >= groups)
+        unit.group = groups - 1;
+    if (outer + tile::outers > TABLE::outers)
+        unit.outer = TABLE::outers - tile::outers;
+    if (last + tile::lasts > TABLE::lasts)
+        unit.last = TABLE::lasts - tile::lasts;
+    return unit;
+}
+
 /* TABLE has the functions that emit/tally_weighted.c writes as static members:
- * weight, term; put. */
-template <int CELLS, class TABLE>
+ * weight; head and tail, whose product a row adds to a cell; put. */
+template <class TABLE>
 GBM_FN void gbm_weighted_sums(const struct state *s,
                               const struct gbm_weighted_unit *u, int rows,
                               gbm_total *sum)
 {
-    const int step = u->parts * GBM_BESIDE_LANES;
-    for (int c = 0; c < CELLS; c++)
+    using tile = gbm_weighted_tile<TABLE>;
+    const int step = u->parts * GBM_WEIGHTED_WARPS;
+#pragma unroll
+    for (int c = 0; c < tile::cells; c++)
         sum[c] = 0;
-#pragma unroll 2
-    for (int row = u->part * GBM_BESIDE_LANES + threadIdx.x / 32; row < rows;
-         row += step) {
+#pragma unroll(tile::cells > 32 ? 2 : 4)
+    for (int row = u->part * GBM_WEIGHTED_WARPS + (int)threadIdx.x / 32;
+         row < rows; row += step) {
         const gbm_total weight = TABLE::weight(s, u->group, row);
 #pragma unroll
-        for (int c = 0; c < CELLS; c++)
-            sum[c] = gbm_multiply_add(
-                weight, TABLE::term(s, u->group, u->outer, u->from + c, row),
-                sum[c]);
+        for (int a = 0; a < tile::outers; a++) {
+            const gbm_total head =
+                weight * TABLE::head(s, u->group, u->outer + a, row);
+#pragma unroll
+            for (int b = 0; b < tile::lasts; b++)
+                sum[a * tile::lasts + b] = gbm_multiply_add(
+                    head,
+                    TABLE::tail(s, u->group, u->outer + a, u->last + b, row),
+                    sum[a * tile::lasts + b]);
+        }
     }
 }
 
-/* What the warps of the block have, in the first one. */
-template <int CELLS> GBM_FN void gbm_weighted_gather(gbm_total *sum)
+/* What the warps of the block have of each cell, added up: each(c, sum) is
+ * called for cell c by the lanes of one warp. */
+template <int CELLS, class EACH>
+GBM_FN void gbm_weighted_gather(const gbm_total *sum, EACH each)
 {
-    __shared__ gbm_total shares[GBM_BESIDE_LANES][33];
+    enum { TOGETHER = GBM_WEIGHTED_TOGETHER, WARPS = GBM_WEIGHTED_WARPS };
+    __shared__ gbm_total shares[TOGETHER][WARPS][32];
     const int own = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
-    for (int c = 0; c < CELLS; c++) {
-        shares[warp][own] = sum[c];
+    for (int from = 0; from < CELLS; from += TOGETHER) {
+#pragma unroll
+        for (int i = 0; i < TOGETHER; i++)
+            if (from + i < CELLS)
+                shares[i][warp][own] = sum[from + i];
         __syncthreads();
-        for (int i = 1; warp == 0 && i < GBM_BESIDE_LANES; i++)
-            sum[c] += shares[i][own];
+        for (int i = warp; i < TOGETHER && from + i < CELLS; i += WARPS) {
+            gbm_total total = 0;
+#pragma unroll
+            for (int w = 0; w < WARPS; w++)
+                total += shares[i][w][own];
+            each(from + i, total);
+        }
         __syncthreads();
     }
 }
 
-/* The same of the blocks with parts of the unit, in the last of them to end:
- * whether this is it. */
-template <int CELLS>
-GBM_FN bool gbm_weighted_join(struct gbm_weighted_shares *all, long long unit,
-                              int part, int parts, gbm_total *sum)
+/* Whether the calling block is the last one with parts of the unit to end. */
+GBM_FN bool gbm_weighted_ends(unsigned *ended, int parts)
 {
     __shared__ bool last;
-    const int own = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const long long first = unit * parts;
-    for (int c = 0; warp == 0 && c < CELLS; c++)
-        all->sums[first + part][c][own] = sum[c];
     __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicAdd(&all->ended[unit], 1u) == (unsigned)parts - 1;
-    __syncthreads();
-    if (!last)
-        return false;
-    __threadfence();
-    for (int c = 0; warp == 0 && c < CELLS; c++) {
-        sum[c] = 0;
-        for (int i = 0; i < parts; i++)
-            sum[c] += all->sums[first + i][c][own];
+    if (threadIdx.x == 0) {
+        last = atomicAdd(ended, 1u) == (unsigned)parts - 1;
+        if (last)
+            *ended = 0;
     }
-    if (threadIdx.x == 0)
-        all->ended[unit] = 0;
-    return true;
+    __syncthreads();
+    __threadfence();
+    return last;
 }
 
-template <int CELLS, class TABLE>
-GBM_FN void gbm_weighted_cells(const struct state &base, long long count,
-                               int chains, struct gbm_weighted_shares *all)
+template <class TABLE>
+GBM_FN void gbm_weighted_put(const struct state *s,
+                             const struct gbm_weighted_unit *u, int cell,
+                             gbm_total sum)
 {
-    const int groups = TABLE::groups(&base), length = TABLE::last(&base);
-    const int rows = TABLE::rows(&base), warps = (groups + 31) / 32;
-    const int pieces = (length + CELLS - 1) / CELLS;
-    const long long outers = count / ((long long)groups * length);
-    const long long per_chain = outers * pieces * warps;
+    using tile = gbm_weighted_tile<TABLE>;
+    const long long outer = u->outer + cell / tile::lasts;
+    if (u->exists)
+        TABLE::put(s,
+                   (u->group * (long long)TABLE::outers + outer) *
+                           TABLE::lasts +
+                       u->last + cell % tile::lasts,
+                   sum);
+}
+
+/* A part of the rows for the tile of a unit. */
+template <class TABLE>
+GBM_FN void gbm_weighted_part(const struct state *s,
+                              const struct gbm_weighted_unit *u, int rows,
+                              long long number,
+                              struct gbm_weighted_shares<TABLE> *all)
+{
+    enum { CELLS = gbm_weighted_tile<TABLE>::cells };
+    const int own = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const long long first = number * u->parts;
+    gbm_total sum[CELLS];
+    gbm_weighted_sums<TABLE>(s, u, rows, sum);
+    gbm_weighted_gather<CELLS>(sum, [&](int c, gbm_total total) {
+        if (u->parts == 1)
+            gbm_weighted_put<TABLE>(s, u, c, total);
+        else
+            all->sums[first + u->part][c][own] = total;
+    });
+    if (u->parts == 1 || !gbm_weighted_ends(&all->ended[number], u->parts))
+        return;
+    for (int c = warp; c < CELLS; c += GBM_WEIGHTED_WARPS) {
+        gbm_total total = 0;
+#pragma unroll 8
+        for (int i = 0; i < u->parts; i++)
+            total += all->sums[first + i][c][own];
+        gbm_weighted_put<TABLE>(s, u, c, total);
+    }
+}
+
+template <class TABLE>
+GBM_FN void gbm_weighted_table(const struct state &base, long long count,
+                               int chains)
+{
+    static __device__ struct gbm_weighted_shares<TABLE> all;
+    using tile = gbm_weighted_tile<TABLE>;
+    if (count == 0)
+        return;
+    const int groups = TABLE::groups(&base), rows = TABLE::rows(&base);
+    const long long per_chain =
+        (groups + 31) / 32 * (long long)tile::outer_pieces * tile::last_pieces;
     const long long units = per_chain * chains;
     const long long shared =
         gridDim.x < GBM_WEIGHTED_SHARED ? gridDim.x : GBM_WEIGHTED_SHARED;
@@ -109,45 +204,13 @@ GBM_FN void gbm_weighted_cells(const struct state &base, long long count,
         long long k;
         gbm_item(b / parts, per_chain, chains, &chain, &k);
         struct state s = base;
+        GBM_KNOWS(&s);
         shift_state(&s, chain);
-        const int from = (int)(k % pieces) * CELLS;
-        const int group = (int)(k / pieces / outers) * 32 + threadIdx.x % 32;
-        const struct gbm_weighted_unit unit = {
-            group < groups ? group : groups - 1,
-            from + CELLS <= length ? from : length - CELLS,
-            k / pieces % outers,
-            (int)(b % parts),
-            parts,
-            group < groups};
-        gbm_total sum[CELLS];
-        gbm_weighted_sums<CELLS, TABLE>(&s, &unit, rows, sum);
-        gbm_weighted_gather<CELLS>(sum);
-        if (parts > 1 &&
-            !gbm_weighted_join<CELLS>(all, b / parts, unit.part, parts, sum))
-            continue;
-        const long long first =
-            (unit.group * outers + unit.outer) * length + unit.from;
-        for (int c = 0; threadIdx.x < 32 && unit.exists && c < CELLS; c++)
-            TABLE::put(&s, first + c, sum[c]);
+        struct gbm_weighted_unit unit = gbm_weighted_unit_of<TABLE>(k, groups);
+        unit.part = (int)(b % parts);
+        unit.parts = parts;
+        gbm_weighted_part<TABLE>(&s, &unit, rows, b / parts, &all);
     }
-}
-
-/* By as many cells a thread as the last loop has, or a part of them. */
-template <class TABLE>
-GBM_FN void gbm_weighted_table(const struct state &base, long long count,
-                               int chains)
-{
-    static __device__ struct gbm_weighted_shares all;
-    const int length = TABLE::last(&base);
-    if (count == 0)
-        return;
-    if (length >= GBM_WEIGHTED_CELLS)
-        gbm_weighted_cells<GBM_WEIGHTED_CELLS, TABLE>(base, count, chains,
-                                                      &all);
-    else if (length >= 3)
-        gbm_weighted_cells<3, TABLE>(base, count, chains, &all);
-    else
-        gbm_weighted_cells<1, TABLE>(base, count, chains, &all);
 }
 
 #endif
