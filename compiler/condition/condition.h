@@ -334,7 +334,7 @@ struct view {
 /* Which elements may not be drawn at once. */
 struct order {
     bool sequential; /* all one by one */
-    bool held;       /* 0s and 1s that must meet a condition together */
+    bool held;       /* they must meet a condition together */
     struct conflict *conflicts;
     struct part *ties; /* instances that hold an element fast */
 };

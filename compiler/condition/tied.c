@@ -104,6 +104,46 @@ static bool holds_bits(const struct step *s, const struct factor *g)
            sym_any(g->logp, is_zero_of_condition, NULL);
 }
 
+/* 1 - something. */
+static bool is_complement(symp e)
+{
+    for (int i = 0; e->kind == SYM_ADD && e->nargs == 2 && i < 2; i++) {
+        symp other = e->args[1 - i];
+        if (sym_is(e->args[i], 1) && other->kind == SYM_MUL &&
+            sym_is(other->args[0], -1))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a value that is not negative may be 0 by what conditions say. */
+static bool may_vanish(symp e)
+{
+    bool some = false, all = e->nargs > 0;
+    for (int i = 0; i < e->nargs; i++) {
+        const bool one = may_vanish(e->args[i]);
+        some = some || one;
+        all = all && (one || sym_is(e->args[i], 0));
+    }
+    return sym_is_condition(e) || (is_complement(e) && some) ||
+           (e->kind == SYM_MUL && some) || (e->kind == SYM_ADD && all) ||
+           (e->kind == SYM_CALL && !strcmp(e->name, "abs"));
+}
+
+static bool vanishes_by_condition(symp e, const void *var)
+{
+    return e->kind == SYM_CALL && !strcmp(e->name, "log") &&
+           sym_has_var(e->args[0], var) && may_vanish(e->args[0]);
+}
+
+/* The same of labels and counts, by what depends on them. */
+static bool holds_some(const struct step *s, const struct factor *g)
+{
+    return g != s->family->factor && model_draws_integers(s->family) &&
+           !s->family->nslices &&
+           sym_any(g->logp, vanishes_by_condition, s->family->var);
+}
+
 const struct family *
 condition_elements_dependence(struct compiler *c, struct step *s,
                               struct factor *g, struct finder *found, bool own)
@@ -138,7 +178,7 @@ condition_elements_dependence(struct compiler *c, struct step *s,
         add_own(c, f, &distinct);
     if (distinct.n < 2 && !sums)
         return NULL;
-    if (holds_bits(s, g))
+    if (holds_bits(s, g) || holds_some(s, g))
         s->order.sequential = s->order.held = true;
     if (s->order.sequential)
         return NULL;

@@ -374,9 +374,9 @@ static const char *why_order(struct compiler *c, const struct step *s)
 {
     if (s->family->nloops == 0 || s->whole || s->sampler->parallel)
         return NULL;
-    if (s->order.held && sampler_swaps(s))
-        return "one at a time, and in pairs that trade values: a condition "
-               "that all must meet together holds each";
+    if (sampler_go_together(s))
+        return "one at a time, and some together: a condition that all must "
+               "meet holds each";
     if (s->order.sequential)
         return "one at a time: its elements depend on each other in a way "
                "that cannot be coloured";

@@ -84,12 +84,6 @@ static void draw(struct emitter *e, const struct step *s)
     emit_store(e, s, "value");
 }
 
-static void behind(struct emitter *e, const struct step *s)
-{
-    if (sampler_swaps(s))
-        sampler_swap(e, s);
-}
-
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar_comment(c, out, s,
@@ -97,8 +91,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_conditional(c, out, s);
     emit_recalled(c, out, s);
     emit_density(c, out, s);
-    if (sampler_swaps(s))
-        sampler_emit_swap(c, out, s);
+    sampler_emit_swap(c, out, s);
     emit_scalar_update(c, out, s);
     struct enumeration *own = s->own = NEW(c, struct enumeration);
     own->by_rows = tries_all(s) && sampler_emit_rows(c, out, s);
@@ -154,7 +147,7 @@ const struct sampler sampler_enumeration = {
     .unit = sampler_each_unless_tied,
     .emit = emit,
     .draw = draw,
-    .behind = behind,
+    .behind = sampler_swap,
     .by_rows = by_rows,
     .emit_kernels = emit_kernels,
     .scalar = true,

@@ -16,8 +16,7 @@ extern const struct sampler sampler_direct, sampler_confined,
     sampler_scale_move, sampler_particle_gibbs, sampler_diam,
     sampler_translation, sampler_held_scale, sampler_carried,
     sampler_integrated_slice, sampler_relabel, sampler_exchange,
-    sampler_unordered, sampler_trade, sampler_accompanied,
-    sampler_expectation;
+    sampler_unordered, sampler_trade, sampler_accompanied, sampler_expectation;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -67,12 +66,21 @@ void sampler_draw_with_width(struct emitter *e, const struct step *s,
  * trying all values, beside the functions of emit_scalar; whether it could. */
 bool sampler_emit_rows(struct compiler *c, struct text *out, struct step *s);
 
-/* swap.c: whether elements of 0s and 1s exchange their values; swap_,
- * the function that does it; its call, behind the draw of an element. */
+/* swap.c: whether elements of 0s and 1s exchange their values; whether the
+ * density of all that reads elements that a condition holds is that of the
+ * library; the functions that move two or more, and their calls, behind the
+ * draw of an element. */
 bool sampler_swaps(const struct step *s);
+bool sampler_held_exactly(const struct step *s);
 void sampler_emit_swap(struct compiler *c, struct text *out,
                        const struct step *s);
 void sampler_swap(struct emitter *e, const struct step *s);
+
+/* together.c: whether elements that a condition holds take other values
+ * together; together_, the function that does it. */
+bool sampler_go_together(const struct step *s);
+void sampler_emit_together(struct compiler *c, struct text *out,
+                           const struct step *s);
 
 /* ---- making steps ----------------------------------------------------------
  */

@@ -73,6 +73,17 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_scalar(c, out, s, " * No closed form: slice sampling.\n");
 }
 
+/* Counts, which may be held by a condition. */
+static void emit_counts(struct compiler *c, struct text *out, struct step *s)
+{
+    emit_scalar_comment(c, out, s, " * No closed form: slice sampling.\n");
+    emit_conditional(c, out, s);
+    emit_recalled(c, out, s);
+    emit_density(c, out, s);
+    sampler_emit_swap(c, out, s);
+    emit_scalar_update(c, out, s);
+}
+
 const struct sampler sampler_slice = {
     .name = "slice",
     .word = "slice",
@@ -96,8 +107,9 @@ const struct sampler sampler_integer_slice = {
     .trials = true,
     .unit = sampler_each_unless_tied,
     .why = sampler_why_slice,
-    .emit = emit,
+    .emit = emit_counts,
     .draw = draw,
+    .behind = sampler_swap,
     .scalar = true,
     .blocks = 3,
     .tunes = sampler_tunes_width,

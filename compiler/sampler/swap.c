@@ -117,7 +117,7 @@ static void emit_by_way_of(struct compiler *c, struct text *out, const char *id)
 
 /* Whether the elements must meet a condition together, and what reads them is
  * in the joint density as the library has it. */
-static bool held_exactly(const struct step *s)
+bool sampler_held_exactly(const struct step *s)
 {
     bool plain = s->order.held;
     for (const struct part *p = s->parts; p; p = p->next) {
@@ -181,16 +181,12 @@ static void emit_held(struct emitter *e, const char *id)
     emit_line(e, "}");
 }
 
-void sampler_emit_swap(struct compiler *c, struct text *out,
-                       const struct step *s)
+static void emit_swap(struct compiler *c, struct text *out,
+                      const struct step *s)
 {
     const char *id = family_id(c, s->family), *var = s->family->var->cname;
     struct emitter e = emitter_new(c, out);
-    emit_cell_of(c, out, s);
-    emit_place(c, out, s);
     emit_by_way_of(c, out, id);
-    if (held_exactly(s))
-        emit_around(c, out, s);
     text_printf(out,
                 "GBM_FN void swap_%s(const struct state *s, "
                 "struct gbm_rng *rng,\n    const struct gbm_team *team, "
@@ -221,7 +217,7 @@ void sampler_emit_swap(struct compiler *c, struct text *out,
     emit_line(&e, "    if (back > way)");
     emit_line(&e, "        gain = instead;");
     emit_line(&e, "}");
-    if (held_exactly(s))
+    if (sampler_held_exactly(s))
         emit_held(&e, id);
     emit_line(&e, "if (real_log(gbm_uniform(rng)) < gain) {");
     emit_line(&e, "    place_%s(s, team, element, theirs);", id);
@@ -230,13 +226,35 @@ void sampler_emit_swap(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+void sampler_emit_swap(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const bool swaps = sampler_swaps(s), together = sampler_go_together(s);
+    if (!swaps && !together)
+        return;
+    emit_cell_of(c, out, s);
+    emit_place(c, out, s);
+    if (together || sampler_held_exactly(s))
+        emit_around(c, out, s);
+    if (swaps)
+        emit_swap(c, out, s);
+    if (together)
+        sampler_emit_together(c, out, s);
+}
+
 void sampler_swap(struct emitter *e, const struct step *s)
 {
-    if (held_exactly(s)) /* nothing else moves them */
+    const char *id = family_id(e->c, s->family);
+    if (sampler_swaps(s)) {
+        if (sampler_held_exactly(s)) /* nothing else moves them */
+            emit_line(e, "if (adapting != GBM_ALONE)");
+        else
+            emit_line(e, "if (adapting != GBM_ALONE && rng->sweep %% %d == 0)",
+                      SWEEPS);
+        emit_line(e, "    swap_%s(s, rng, team, element);", id);
+    }
+    if (sampler_go_together(s)) {
         emit_line(e, "if (adapting != GBM_ALONE)");
-    else
-        emit_line(e, "if (adapting != GBM_ALONE && rng->sweep %% %d == 0)",
-                  SWEEPS);
-    emit_line(e, "    swap_%s(s, rng, team, element);",
-              family_id(e->c, s->family));
+        emit_line(e, "    together_%s(s, rng, team, element);", id);
+    }
 }

@@ -2,7 +2,8 @@
  * as it is, has another value for them. Where chains can go from one to the
  * other a run does so in its first sweeps: one that does not is told of, as
  * what was added to the model may have cut the ways between (a rate that an
- * indicator makes 0), and then chains agree on what is wrong. */
+ * indicator makes 0), and then chains agree on what is wrong. So they may where
+ * two of them must change together, and no step changes both. */
 #include "chains/chains.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@
 enum {
     ENOUGH = 1000, /* draws of all chains that say something */
     ASKED = 8,     /* nodes that stood still, of each variable */
+    PARTNERS = 64, /* of each, nodes that might have to change with it */
     CHAINS = 4
 };
 static const double likely = 0.05; /* of the other value, in the mean */
@@ -43,31 +45,74 @@ static double logdensity(const struct standing *a, int chain)
     return rt_logdensity(in, state, false, a->r->rt->threads);
 }
 
-/* The probability that the cell is `by` more, of the two values, given all that
- * is no auxiliary node. Leaves the state as it was, but for what is derived. */
-static double probability(const struct standing *a, int chain, int variable,
-                          int64_t cell, int by)
+struct place {
+    int variable;
+    int64_t cell;
+};
+
+static const struct rt_slot *slot_of(const struct standing *a, struct place p)
 {
-    const struct rt_slot *slot = &a->r->in.slots[variable];
-    const double x = rt_value(slot, true, chain, cell);
-    rt_set_value(slot, true, chain, cell, x + by);
+    return &a->r->in.slots[p.variable];
+}
+
+/* The probability that the places, one or two, have these values, of the two
+ * states, given all that is no auxiliary node. Leaves the state as it was, but
+ * for what is derived. */
+static double probability(const struct standing *a, int chain,
+                          const struct place *at, const double *to, int n)
+{
+    double had[2];
+    bool computed = false;
+    for (int i = 0; i < n; i++) {
+        had[i] = rt_value(slot_of(a, at[i]), true, chain, at[i].cell);
+        rt_set_value(slot_of(a, at[i]), true, chain, at[i].cell, to[i]);
+    }
     const double lp = logdensity(a, chain);
-    const bool computed = rt_value(slot, true, chain, cell) != x + by;
-    rt_set_value(slot, true, chain, cell, x);
+    for (int i = n - 1; i >= 0; i--) {
+        const struct rt_slot *slot = slot_of(a, at[i]);
+        computed = computed || rt_value(slot, true, chain, at[i].cell) != to[i];
+        rt_set_value(slot, true, chain, at[i].cell, had[i]);
+    }
     return !computed && isfinite(a->lp[chain]) && lp > -(double)INFINITY
                ? 1 / (1 + exp(a->lp[chain] - lp))
                : 0;
 }
 
-/* That of the likelier of its neighbours, where the chains ended. */
-static double of_another(const struct standing *a, int variable, int64_t cell)
+/* That of what `by` adds to the places' values where the chains ended, or of
+ * their exchange. */
+static double in_the_mean(const struct standing *a, const struct place *at,
+                          const int *by, int n)
 {
-    double most = 0;
-    for (int by = -1; by <= 1; by += 2) {
-        double sum = 0;
-        for (int c = 0; c < a->chains; c++)
-            sum += probability(a, c, variable, cell, by);
-        most = fmax(most, sum / a->chains);
+    double sum = 0;
+    for (int c = 0; c < a->chains; c++) {
+        double x[2], to[2];
+        for (int i = 0; i < n; i++)
+            x[i] = rt_value(slot_of(a, at[i]), true, c, at[i].cell);
+        for (int i = 0; i < n; i++)
+            to[i] = by ? x[i] + by[i] : x[1 - i];
+        if (by || x[0] != x[1])
+            sum += probability(a, c, at, to, n);
+    }
+    return sum / a->chains;
+}
+
+/* Of the likelier of a place's neighbours. */
+static double of_another(const struct standing *a, struct place p)
+{
+    const int down = -1, up = 1;
+    return fmax(in_the_mean(a, &p, &down, 1), in_the_mean(a, &p, &up, 1));
+}
+
+/* Of neighbours that change together, or are exchanged. */
+static double of_both(const struct standing *a, struct place p,
+                      struct place other)
+{
+    const struct place both[2] = {p, other};
+    double most =
+        p.variable == other.variable ? in_the_mean(a, both, NULL, 2) : 0;
+    for (int k = 0; k < 4; k++) {
+        const int by[2] = {k & 1 ? 1 : -1, k & 2 ? 1 : -1};
+        most = fmax(most, in_the_mean(a, both, by, 2));
     }
     return most;
 }
@@ -79,30 +124,79 @@ static bool is_asked(const struct rt_instance *in, int variable, int64_t cell)
            !rt_barren(slot, cell);
 }
 
-static void look_at(const struct standing *a, const struct rt_monitor *m)
+static bool is_whole(const struct rt_instance *in, int variable)
 {
-    const struct rt_chains *r = a->r;
-    char name[256];
+    return in->model->variables[variable].role == GBM_STOCHASTIC &&
+           in->model->variables[variable].integer &&
+           in->slots[variable].per_chain;
+}
+
+/* A place that could change with p, and the probability; 0: there is none among
+ * the first. */
+static double of_some_two(const struct standing *a, struct place p,
+                          struct place *other)
+{
+    const struct rt_instance *in = &a->r->in;
     int asked = 0;
-    for (int64_t i = 0; i < m->count && asked < ASKED && rt_clock() < a->until;
-         i++) {
-        const int64_t cell = m->cells ? m->cells[i] : i;
-        if (!is_asked(&r->in, m->variable, cell) ||
-            !stood_still(&r->draws, m->offset + i))
-            continue;
-        asked++;
-        const double p = of_another(a, m->variable, cell);
-        if (!(p > likely))
-            continue;
-        rt_cell_name(&r->in, m->variable, cell, name, sizeof name);
-        fprintf(r->notes,
+    for (int v = 0; v < in->model->nvariables; v++)
+        for (int64_t i = 0; is_whole(in, v) && i < in->slots[v].cells; i++) {
+            if ((v == p.variable && i == p.cell) || !is_asked(in, v, i))
+                continue;
+            if (asked++ == PARTNERS || rt_clock() > a->until)
+                return 0;
+            *other = (struct place){v, i};
+            const double both = of_both(a, p, *other);
+            if (both > likely)
+                return both;
+        }
+    return 0;
+}
+
+static void tell(const struct standing *a, struct place p,
+                 const struct place *other, double probable)
+{
+    const struct rt_instance *in = &a->r->in;
+    char name[256], with[256];
+    rt_cell_name(in, p.variable, p.cell, name, sizeof name);
+    if (!other) {
+        fprintf(a->r->notes,
                 "warning: %s never changed, though given all else another "
                 "value has probability %.2g: do not use these numbers. This is "
                 "a fault of gbmc, not of the model or the data: please report "
                 "it, with both\n",
-                name, p);
+                name, probable);
         return;
     }
+    rt_cell_name(in, other->variable, other->cell, with, sizeof with);
+    fprintf(a->r->notes,
+            "warning: %s never changed, though given all else but %s other "
+            "values of both have probability %.2g: each holds the other, and "
+            "no step moves both. Do not use these numbers; say what ties them "
+            "less strictly (0.999 for 1)\n",
+            name, with, probable);
+}
+
+/* False: something was told. */
+static bool look_at(const struct standing *a, const struct rt_monitor *m)
+{
+    const struct rt_chains *r = a->r;
+    int asked = 0;
+    for (int64_t i = 0; i < m->count && asked < ASKED && rt_clock() < a->until;
+         i++) {
+        const struct place p = {m->variable, m->cells ? m->cells[i] : i};
+        if (!is_asked(&r->in, p.variable, p.cell) ||
+            !stood_still(&r->draws, m->offset + i))
+            continue;
+        asked++;
+        struct place other;
+        const double alone = of_another(a, p);
+        const double both = alone > likely ? 0 : of_some_two(a, p, &other);
+        if (alone > likely || both > likely) {
+            tell(a, p, alone > likely ? NULL : &other, fmax(alone, both));
+            return false;
+        }
+    }
+    return true;
 }
 
 void rt_chains_standing(const struct rt_chains *r)
@@ -121,12 +215,10 @@ void rt_chains_standing(const struct rt_chains *r)
     if (a.states && rt->device->get(rt) == GBM_OK) {
         for (int c = 0; c < a.chains; c++)
             a.lp[c] = logdensity(&a, c);
-        for (int k = 0; k < in->nmonitors; k++) {
-            const int v = in->monitors[k].variable;
-            if (in->model->variables[v].role == GBM_STOCHASTIC &&
-                in->model->variables[v].integer && in->slots[v].per_chain)
-                look_at(&a, &in->monitors[k]);
-        }
+        for (int k = 0; k < in->nmonitors; k++)
+            if (is_whole(in, in->monitors[k].variable) &&
+                !look_at(&a, &in->monitors[k]))
+                break;
         for (int c = 0; c < a.chains; c++)
             rt_refresh(in, rt_state(in, a.states, c), c);
     }

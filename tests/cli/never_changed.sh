@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # A latent 0 or 1 that no sweep changed, though the model has both, is told of
-# when the run ends; one that the data leave a single value is none of these.
+# when the run ends, as are two that hold each other; one that the data leave a
+# single value is none of these.
 source "$GBM_ROOT/tests/cli/lib"
 
 cat >model.gbm <<'M'
@@ -38,6 +39,19 @@ echo '{"N": 5, "y": [0, 0.3, 60, -0.5, 70]}' >far.json
 status 0 ./model --data far.json --device cpu
 prints 'never changed'
 grep -q 'never changed, though' .err && fail "they could not"
+# Two that hold each other: neither has another value alone.
+cat >both.gbm <<'M'
+model {
+  q ~ dbern(0.5)
+  b ~ dcat(w[])
+  one ~ dbern(equals(q + 2, b))
+  y ~ dnorm(b, 1)
+}
+M
+echo '{"w": [0.2, 0.3, 0.5], "one": 1, "y": 2.6}' >both.json
+status 0 "$GBMC" -O1 both.gbm -o both
+status 0 ./both --data both.json --chains 1 --device cpu
+says 'warning: [qb] never changed, though given all else but [qb] other values of both have probability 0'
 # One that a statement computes beside others that are drawn.
 cat >path.gbm <<'M'
 model {

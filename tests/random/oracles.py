@@ -740,8 +740,9 @@ def asks_in_vain(failed):
 
 
 def examine(text, data_text, data, seed, folder, settings, bugs=True,
-            only=None, truth=None):
-    """(failures, notes, oracles that ran) of a model; `only` one oracle's."""
+            only=None, truth=None, more=None):
+    """(failures, notes, oracles that ran) of a model; `only` one oracle's. `more`:
+    oracles of its own, name -> function of a bench."""
     bench = bench_of(text, data_text, seed, folder, settings)
     ran, failures = ["gbmc"], []
     failed = compile_model(bench)
@@ -762,7 +763,8 @@ def examine(text, data_text, data, seed, folder, settings, bugs=True,
         if only is not None and name not in only:
             continue
         ran.append(name)
-        failed = ask(name, bench, text, data, bugs, truth)
+        failed = more[name](bench) if name in (more or {}) else \
+            ask(name, bench, text, data, bugs, truth)
         if failed:
             failures.append(failed)
             if failed.kind.startswith(ENDS) or failed.oracle == "run":
