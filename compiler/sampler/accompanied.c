@@ -70,15 +70,54 @@ static bool is_log_of_0(symp e, const void *unused)
            (e->kind == SYM_NUM && isinf(e->number));
 }
 
-/* Whether f's counts have no choice at the label's least value, so that each
- * holds the other. */
+/* A number of the data that the label chooses: it may be 0. */
+static bool is_chosen(symp e, const void *label)
+{
+    bool found = false;
+    for (int i = 0; e->kind == SYM_REF && i < e->nargs; i++)
+        found = found || sym_has_var(e->args[i], label);
+    return found &&
+           (e->var->role == ROLE_GIVEN || e->var->role == ROLE_CONSTANT);
+}
+
+/* Whether f's counts have no choice at the label's least value, or where data
+ * may say so, so that each holds the other. */
 static bool are_held(const struct accompanied *k, const struct family *f)
 {
     const struct family *z = k->labels->family;
     symp label = sampler_find_reference(f->factor->logp, z->var);
-    return label && sym_any(sym_replace(k->c, f->factor->logp, label,
-                                        k->labels->support.lower),
-                            is_log_of_0, NULL);
+    return label && (sym_any(f->factor->logp, is_chosen, z->var) ||
+                     sym_any(sym_replace(k->c, f->factor->logp, label,
+                                         k->labels->support.lower),
+                             is_log_of_0, NULL));
+}
+
+/* Whether e has v as a place among nodes, or as an end. */
+static bool leads_by(symp e, const void *v)
+{
+    const bool data = e->kind == SYM_REF && (e->var->role == ROLE_GIVEN ||
+                                             e->var->role == ROLE_CONSTANT);
+    const int n = e->kind == SYM_REF ? e->nargs : e->kind == SYM_SUM ? 2 : 0;
+    bool found = false;
+    for (int i = 0; !data && i < n; i++)
+        found = found || sym_has_var(e->args[i], v);
+    return found;
+}
+
+/* Whether v says which of other nodes something reads; of data it may. */
+static bool chooses_nodes(const struct accompanied *k, const struct var *v)
+{
+    bool found = false;
+    for (struct factor *g = v->indexes ? k->m->factors : NULL; g; g = g->next) {
+        symp all[FACTOR_EXPRESSIONS];
+        const int n = model_factor_expressions(g, all);
+        for (int i = 0; i < n; i++)
+            found = found || sym_any(all[i], leads_by, v);
+        for (int i = 0; i < g->nloops; i++)
+            found = found || sym_has_var(g->loops[i]->lower, v) ||
+                    sym_has_var(g->loops[i]->upper, v);
+    }
+    return found;
 }
 
 /* Single numbers, counts that are held, and none that says which of others
@@ -88,7 +127,7 @@ static bool are_values(const struct accompanied *k, const struct family *f)
     const struct var *v = f->var;
     return sampler_are_numbers(v) ||
            (v->role == ROLE_STOCHASTIC && v->integer && !v->whole &&
-            !v->rest_of && !v->slope_of && !v->indexes && f->factor &&
+            !v->rest_of && !v->slope_of && !chooses_nodes(k, v) && f->factor &&
             are_held(k, f));
 }
 

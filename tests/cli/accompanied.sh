@@ -138,3 +138,47 @@ for i in range(2):
 E
 status 0 python3 parts.py
 device_draws_as_host parts parts.json
+
+# of kinds, members that data leave no choice; of labels, labels that choose data
+cat >kinds.gbm <<'E'
+model {
+  for (j in 1:N) {
+    g[j] ~ dbern(0.4)
+    for (i in 1:2) {
+      z[j, i] ~ dbern(share[g[j] + 1])
+      y[j, i] ~ dbern(0.2 + 0.5 * z[j, i])
+    }
+    a[j] ~ dcat(w[])
+    b[j] ~ dcat(P[a[j], ])
+    u[j] ~ dbern(r[b[j]])
+    one[j] <- equals(a[j], 1)
+  }
+}
+E
+echo '{"N": 2, "share": [0, 1], "y": [[0, 1], [0, 0]], "w": [0.5, 0.3, 0.2],
+  "P": [[0, 0.5, 0.5], [1, 0, 0], [0.5, 0.5, 0]], "r": [0.6, 0.3, 0.4], "u": [1, 0]}' >kinds.json
+status 0 "$GBMC" -O1 kinds.gbm -o kinds
+status 0 ./kinds check --data kinds.json --quiet
+status 0 ./kinds --data kinds.json --device cpu --quiet --draws 10000 --seed 1 --monitor g,one --summary kinds.s
+cat >kinds.py <<'E'
+import json
+from math import prod
+d = json.load(open("kinds.json"))
+found = json.load(open("kinds.s"))["parameters"]
+
+
+def near(name, value):
+    f = found[name]
+    print(name, value, f["mean"], f["mcse"])
+    assert abs(f["mean"] - value) < 4 * f["mcse"], name
+    assert f["ess_bulk"] > 1000, name
+
+
+for j in range(2):
+    no, yes = (prod(p if y else 1 - p for y in d["y"][j]) for p in (0.2, 0.7))
+    near(f"g[{j + 1}]", 0.4 * yes / (0.4 * yes + 0.6 * no))
+    of = [w * sum(p * (r if d["u"][j] else 1 - r) for p, r in zip(row, d["r"]))
+          for w, row in zip(d["w"], d["P"])]
+    near(f"one[{j + 1}]", of[0] / sum(of))
+E
+status 0 python3 kinds.py
