@@ -31,7 +31,6 @@ enum option {
     OPT_DATA,
     OPT_PRIOR,
     OPT_LIST,
-    OPT_ARCH,
     OPT_INCLUDE,
     OPT_OPTIMISE,
     OPT_CPU,
@@ -64,8 +63,6 @@ static const struct option_spec {
     {OPT_PRIOR, "--prior", "TEXT",
      "another distribution than the model's: 'tau ~ dgamma(3, 3)'"},
     {OPT_LIST, "--list", NULL, "list all distributions and functions"},
-    {OPT_ARCH, "--arch", "sm_90",
-     "compile the GPU code now, for this architecture"},
     {OPT_INCLUDE, "-I", "DIR", "look here for imported files"},
     {OPT_OPTIMISE, "-O", "LEVEL",
      "optimisation of the C compiler (default: 3, less for long programs)"},
@@ -323,9 +320,6 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
         return true;
     case OPT_LIST:
         o->list = true;
-        return true;
-    case OPT_ARCH:
-        o->arch = value;
         return true;
     case OPT_INCLUDE:
         o->include[o->ninclude++] = value;

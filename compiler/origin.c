@@ -15,7 +15,7 @@ static void list_arguments(struct compiler *c, struct rt_origin *o)
 {
     const struct options *p = &c->options;
     const char **words = NEW_ARRAY(
-        c, const char *, 8 + 2 * (p->ninclude + p->ndata + p->nprior));
+        c, const char *, 7 + 2 * (p->ninclude + p->ndata + p->nprior));
     int n = 0;
     for (int i = 0; i < p->ninclude; i++) {
         words[n++] = "-I";
@@ -26,8 +26,6 @@ static void list_arguments(struct compiler *c, struct rt_origin *o)
         words[n++] = p->optimise;
     }
     words[n++] = intern_format(c, "--cpu=%s", p->cpu ? p->cpu : "native");
-    if (p->arch)
-        words[n++] = intern_format(c, "--arch=%s", p->arch);
     for (int i = 0; i < p->ndata; i++) {
         words[n++] = "--data";
         words[n++] = p->data[i];

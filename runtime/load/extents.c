@@ -28,8 +28,27 @@ int64_t loader_product(int ndim, const int *dim)
     return n;
 }
 
+/* [] for an array of no rows: it tells nothing of the other extents, which
+ * count as 1, so that a row that is read is seen to be none. */
+static bool is_empty(const struct gbm_array *a, int ndim)
+{
+    return a->length == 0 && a->ndim == 1 && ndim > 1;
+}
+
+/* ... and those that are declared leave room for no cell. */
+static bool is_empty_as(const struct gbm_array *a, int ndim,
+                        const int *declared)
+{
+    return is_empty(a, ndim) && loader_product(ndim, declared) == 0;
+}
+
 bool loader_dims(const struct gbm_array *a, int ndim, int *dim)
 {
+    if (is_empty(a, ndim)) {
+        for (int d = 0; d < ndim; d++)
+            dim[d] = d > 0;
+        return true;
+    }
     if (a->ndim == ndim) {
         memcpy(dim, a->dim, sizeof(int) * GBM_MAX_DIMS);
         return true;
@@ -172,7 +191,8 @@ enum gbm_status loader_settle_extents(struct loader *l, int v,
         return s;
     for (int d = 0; d < variable->ndim; d++) {
         slot->dim[d] = declared[d] ? declared[d] : a ? supplied[d] : needed[d];
-        if (a && supplied[d] != slot->dim[d])
+        if (a && supplied[d] != slot->dim[d] &&
+            !is_empty_as(a, variable->ndim, declared))
             return rt_fail(l->rt, GBM_USER_ERROR,
                            "%s is declared with extent %d in dimension %d "
                            "(%s), but %s has %d",
@@ -195,11 +215,13 @@ enum gbm_status loader_check_declared(struct loader *l, int v,
                                       const struct gbm_array *a)
 {
     const struct gbm_variable *variable = &l->model->variables[v];
-    const struct rt_slot *slot = &l->in->slots[v];
+    struct rt_slot *slot = &l->in->slots[v];
     int declared[GBM_MAX_DIMS] = {0};
     if (!variable->declared)
         return GBM_OK;
     variable->declared(l->state, declared);
+    if (is_empty_as(a, variable->ndim, declared))
+        memcpy(slot->dim, declared, sizeof slot->dim);
     for (int d = 0; d < variable->ndim; d++) {
         char found[128], wanted[128];
         if (declared[d] == 0 || declared[d] == slot->dim[d])

@@ -23,7 +23,7 @@ struct loader {
 
 int64_t loader_product(int ndim, const int *dim);
 /* Does the array have the variable's number of dimensions? A vector of one and
- * a number stand for each other. */
+ * a number stand for each other, an empty one for an array of no rows. */
 bool loader_dims(const struct gbm_array *a, int ndim, int *dim);
 enum gbm_status loader_fail_shape(struct loader *l,
                                   const struct gbm_variable *v,

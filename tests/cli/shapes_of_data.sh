@@ -50,3 +50,13 @@ E
 echo '{"n": 2, "J": 3, "K": 4, "x": [[1, 0, 2], [0, 1, 1]], "y": [[1, 3, 0], [4, 2, 2]]}' >power.json
 status 0 "$GBMC" power.gbm -o power
 status 0 ./power --data power.json --draws 5 --quiet --out power.csv
+
+# no rows of a matrix are [], as JSON has them; a row that is read is missed
+echo '{"n": 0, "J": 3, "K": 4, "x": [], "y": []}' >none.json
+status 0 ./power --data none.json --draws 5 --quiet --out none.csv
+echo '{"n": 1, "J": 3, "K": 4, "x": [], "y": [[1, 3, 0]]}' >missed.json
+status 1 ./power --data missed.json --quiet --out missed.csv
+says 'subscript 1 of x is 1, but its extent is 0'
+echo '{"n": 1, "J": 3, "K": 4, "x": [[1, 0, 2]], "y": []}' >missed.json
+status 1 ./power --data missed.json --quiet --out missed.csv
+says 'y has extent 0 in dimension 1'
