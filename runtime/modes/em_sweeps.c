@@ -26,17 +26,19 @@ struct start {
     bool done;
 };
 
-/* Where a site's total is, as its place is asked for in each iteration. */
-struct total {
+/* Totals of sites in a row, cells of one variable: they are summed in each
+ * iteration. */
+struct totals {
     int variable;
-    int64_t cell;
+    int64_t first, n;
 };
 
 struct sweeps {
     struct rt_mode *m;
     const struct rt_sites *sites;
     struct rt_expectation *expectations; /* [chains] */
-    struct total *totals;                /* [sites->n] */
+    struct totals *totals;               /* [ntotals], at most sites->n */
+    int64_t ntotals;
     struct start *starts;
     uint32_t number; /* of the next sweep */
     bool single;
@@ -70,14 +72,36 @@ static int64_t cell_of_total(const struct rt_sites *all,
 
 /* Of what the last sweep summed out, at its beginning: of each so many sites
  * the first one. */
-static double summed_out(const struct sweeps *k, int chain, int64_t every)
+static double summed_out_of_some(const struct sweeps *k, int chain,
+                                 int64_t every)
 {
     const struct rt_sites *all = k->sites;
     struct rt_sum sum = {0};
-    for (int64_t i = 0; i < all->n; i += every)
-        rt_sum_add(&sum, rt_value(&all->in->slots[k->totals[i].variable], false,
-                                  chain, k->totals[i].cell));
+    for (int64_t i = 0; i < all->n; i += every) {
+        const struct rt_site *s = &all->items[i];
+        rt_sum_add(&sum, rt_value(&all->in->slots[total_of(all, s)], false,
+                                  chain, cell_of_total(all, s)));
+    }
     return rt_sum_of(&sum);
+}
+
+/* Of all; several sums at once, as each addition waits for the one before. */
+static double summed_out(const struct sweeps *k, int chain)
+{
+    enum { BESIDE = 4 };
+    struct rt_sum sum[BESIDE] = {{0}};
+    for (int64_t r = 0; r < k->ntotals; r++) {
+        const struct totals *run = &k->totals[r];
+        const struct rt_slot *slot = &k->sites->in->slots[run->variable];
+        const double *values = (const double *)slot->values +
+                               (slot->per_chain ? chain * slot->cells : 0) +
+                               run->first;
+        for (int64_t i = 0; i < run->n; i++)
+            rt_sum_add(&sum[i % BESIDE], values[i]);
+    }
+    for (int i = 1; i < BESIDE; i++)
+        rt_sum_add(&sum[0], rt_sum_of(&sum[i]));
+    return rt_sum_of(&sum[0]);
 }
 
 /* ---- sweeps ----------------------------------------------------------------
@@ -126,7 +150,7 @@ static enum gbm_status compare(const struct sweeps *k,
     const double far = k->single ? FAR_SINGLE : FAR;
     if (check->chain < 0)
         return GBM_OK;
-    const double value = summed_out(k, check->chain, between(k));
+    const double value = summed_out_of_some(k, check->chain, between(k));
     if (fabs(check->exact - value) <= far * (1 + fabs(check->exact)))
         return GBM_OK;
     return rt_fail(k->m->rt, GBM_FAILURE,
@@ -173,7 +197,7 @@ static enum gbm_status iterate(struct sweeps *k, const struct check *first)
         any = false;
         for (int c = 0; c < m->in.nchains; c++) {
             struct start *s = &k->starts[c];
-            s->done = s->done || !goes_on(k, c, s->rest + summed_out(k, c, 1));
+            s->done = s->done || !goes_on(k, c, s->rest + summed_out(k, c));
             any = any || !s->done;
         }
         if (i == 0 && compare(k, first) != GBM_OK)
@@ -185,6 +209,21 @@ static enum gbm_status iterate(struct sweeps *k, const struct check *first)
     return GBM_OK;
 }
 
+static void find_totals(struct sweeps *k)
+{
+    for (int64_t i = 0; i < k->sites->n; i++) {
+        const struct rt_site *s = &k->sites->items[i];
+        const int variable = total_of(k->sites, s);
+        const int64_t cell = cell_of_total(k->sites, s);
+        struct totals *run = &k->totals[k->ntotals - (k->ntotals > 0)];
+        if (k->ntotals && run->variable == variable &&
+            cell == run->first + run->n)
+            run->n++;
+        else
+            k->totals[k->ntotals++] = (struct totals){variable, cell, 1};
+    }
+}
+
 static bool create(struct sweeps *k)
 {
     const struct rt_mode *m = k->m;
@@ -192,10 +231,7 @@ static bool create(struct sweeps *k)
     k->starts = calloc((size_t)m->in.nchains, sizeof *k->starts);
     if (!k->totals || !k->starts)
         return false;
-    for (int64_t i = 0; i < k->sites->n; i++)
-        k->totals[i] =
-            (struct total){total_of(k->sites, &k->sites->items[i]),
-                           cell_of_total(k->sites, &k->sites->items[i])};
+    find_totals(k);
     for (int c = 0; c < m->in.nchains; c++) {
         m->climbs[c].end = RT_ASCENT_LIMIT;
         k->starts[c].u =
