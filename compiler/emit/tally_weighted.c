@@ -1,7 +1,8 @@
 /* tally_weighted.c: the device's part of a table that weights fill, where its
  * rows are one loop and its cells a rectangle (stdlib/kernels/weighted.h has
  * the loops): how many groups, cells and rows there are; what a row weighs in a
- * group, and what it adds to a cell there, weighted by that, as a product. */
+ * group, and what it adds to a cell there, weighted by that, as a product;
+ * whether cells are symmetric. */
 #include "emit/emit.h"
 
 bool emit_tally_weighted(const struct family *f)
@@ -106,6 +107,18 @@ static void emit_part_of_term(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* Whether cell [k,a,b] is the same sum as cell [k,b,a], so that half of them
+ * are computed. */
+static bool is_symmetric(struct compiler *c, const struct tallied *k)
+{
+    struct loop *const *loops = k->family->loops;
+    if (k->family->nloops != 3 || !sym_same(loops[1]->lower, loops[2]->lower) ||
+        !sym_same(loops[1]->upper, loops[2]->upper))
+        return false;
+    const symp by[] = {sym_loop(c, loops[2]), sym_loop(c, loops[1])};
+    return sym_same(sym_replace_loops(c, k->term, loops + 1, 2, by), k->term);
+}
+
 void emit_weighted_table(struct compiler *c, struct text *out,
                          const struct tallied *k)
 {
@@ -115,6 +128,7 @@ void emit_weighted_table(struct compiler *c, struct text *out,
     emit_number(c, out, "groups", id, length_of(c, f->loops[0]));
     emit_number(c, out, "rows", id, sym_length(c, r->lower[0], r->upper[0]));
     emit_weight(c, out, f, id);
+    text_printf(out, "enum { symmetric_%s = %d };\n", id, is_symmetric(c, k));
     emit_part_of_term(c, out, k, id, false);
     emit_part_of_term(c, out, k, id, true);
 }

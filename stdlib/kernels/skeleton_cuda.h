@@ -539,6 +539,7 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
     struct function##_table {                                                  \
         static constexpr int outers = GBM_SIZE(function, 1, 1);                \
         static constexpr int lasts = GBM_SIZE(function, 2, 1);                 \
+        static constexpr bool symmetric = symmetric_##id != 0;                 \
         GBM_FN int groups(const struct state *s) { return groups_##id(s); }    \
         GBM_FN int rows(const struct state *s) { return rows_##id(s); }        \
         GBM_FN real weight(const struct state *s, int group, int row)          \

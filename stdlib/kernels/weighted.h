@@ -11,7 +11,8 @@
 enum {
     GBM_WEIGHTED_WARPS = GBM_WEIGHTED_THREADS / 32,
     GBM_WEIGHTED_LAST = 16,    /* cells of the last loop, at most */
-    GBM_WEIGHTED_WORDS = 112,  /* of a thread's cells, at most */
+    GBM_WEIGHTED_CELLS = 112,  /* of a thread, at most */
+    GBM_WEIGHTED_DOUBLES = 48, /* the same, of two words each */
     GBM_WEIGHTED_TOGETHER = 8, /* cells that warps add up at once */
     GBM_WEIGHTED_SHARED = 512, /* blocks that share sums, at most */
 };
@@ -25,14 +26,27 @@ __device__ constexpr int gbm_piece_of(int n, int most)
 }
 
 /* A thread's cells; TABLE::outers and TABLE::lasts: how many cells the loops
- * between the group's and the last have, and the last. */
+ * between the group's and the last have, and the last. Of a symmetric matrix
+ * these are a triangle, if there is room. */
 template <class TABLE> struct gbm_weighted_tile {
-    static constexpr int most = GBM_WEIGHTED_WORDS * 4 / (int)sizeof(gbm_total);
+    static constexpr int most = sizeof(gbm_total) == 4
+                                    ? (int)GBM_WEIGHTED_CELLS
+                                    : (int)GBM_WEIGHTED_DOUBLES;
+    static constexpr bool triangle =
+        TABLE::symmetric && TABLE::lasts <= GBM_WEIGHTED_LAST &&
+        TABLE::lasts * (TABLE::lasts + 1) / 2 <= most;
     static constexpr int lasts = gbm_piece_of(TABLE::lasts, GBM_WEIGHTED_LAST);
-    static constexpr int outers = gbm_piece_of(TABLE::outers, most / lasts);
-    static constexpr int cells = outers * lasts;
+    static constexpr int outers =
+        triangle ? lasts : gbm_piece_of(TABLE::outers, most / lasts);
+    static constexpr int cells =
+        triangle ? lasts * (lasts + 1) / 2 : outers * lasts;
     static constexpr int last_pieces = (TABLE::lasts + lasts - 1) / lasts;
     static constexpr int outer_pieces = (TABLE::outers + outers - 1) / outers;
+    /* Number of a cell, of a triangle's with last >= outer. */
+    static __device__ constexpr int number(int outer, int last)
+    {
+        return triangle ? last * (last + 1) / 2 + outer : outer * lasts + last;
+    }
 };
 
 template <class TABLE> struct gbm_weighted_shares {
@@ -89,11 +103,11 @@ GBM_FN void gbm_weighted_sums(const struct state *s,
             const gbm_total head =
                 weight * TABLE::head(s, u->group, u->outer + a, row);
 #pragma unroll
-            for (int b = 0; b < tile::lasts; b++)
-                sum[a * tile::lasts + b] = gbm_multiply_add(
+            for (int b = tile::triangle ? a : 0; b < tile::lasts; b++)
+                sum[tile::number(a, b)] = gbm_multiply_add(
                     head,
                     TABLE::tail(s, u->group, u->outer + a, u->last + b, row),
-                    sum[a * tile::lasts + b]);
+                    sum[tile::number(a, b)]);
         }
     }
 }
@@ -146,13 +160,18 @@ GBM_FN void gbm_weighted_put(const struct state *s,
                              gbm_total sum)
 {
     using tile = gbm_weighted_tile<TABLE>;
-    const long long outer = u->outer + cell / tile::lasts;
-    if (u->exists)
-        TABLE::put(s,
-                   (u->group * (long long)TABLE::outers + outer) *
-                           TABLE::lasts +
-                       u->last + cell % tile::lasts,
-                   sum);
+    const long long first = u->group * (long long)TABLE::outers;
+    int outer = cell / tile::lasts, last = cell % tile::lasts;
+    if (!u->exists)
+        return;
+    if (tile::triangle) {
+        for (last = 0; tile::number(0, last + 1) <= cell;)
+            last++;
+        outer = cell - tile::number(0, last);
+        TABLE::put(s, (first + last) * TABLE::lasts + outer, sum);
+    }
+    TABLE::put(s, (first + u->outer + outer) * TABLE::lasts + u->last + last,
+               sum);
 }
 
 /* A part of the rows for the tile of a unit. */
