@@ -19,14 +19,14 @@ int rt_joint_put(struct layout *l, const struct rt_ints *list)
 
 /* Where the parts of a list stand in the header of a term. */
 struct fields {
-    int count, to, from, row, left, right, value;
+    int count, to, from, row, left, right, value, runs;
 };
 static const struct fields of_precision = {
-    GBM_T_Q,      GBM_T_Q_TO,    GBM_T_Q_FROM, GBM_T_Q_ROW,
-    GBM_T_Q_LEFT, GBM_T_Q_RIGHT, GBM_T_Q_VALUE};
+    GBM_T_Q,      GBM_T_Q_TO,    GBM_T_Q_FROM,  GBM_T_Q_ROW,
+    GBM_T_Q_LEFT, GBM_T_Q_RIGHT, GBM_T_Q_VALUE, GBM_T_Q_RUNS};
 static const struct fields of_potential = {
-    GBM_T_B,      GBM_T_B_TO, GBM_T_B_FROM, GBM_T_B_ROW,
-    GBM_T_B_LEFT, -1,         GBM_T_B_VALUE};
+    GBM_T_B,      GBM_T_B_TO, GBM_T_B_FROM,  GBM_T_B_ROW,
+    GBM_T_B_LEFT, -1,         GBM_T_B_VALUE, GBM_T_B_RUNS};
 
 static void go_through(const struct layout *l, const struct links *links,
                        const struct term *t, const struct fields *f,
@@ -83,6 +83,16 @@ static bool find_shares(const struct layout *l, const struct links *links,
     return true;
 }
 
+/* Whether the rows of each cell's shares follow one another. */
+static bool in_runs(const struct shares *s, const struct rt_ints *from)
+{
+    for (int64_t c = 0; c + 1 < from->n; c++)
+        for (int64_t i = from->items[c] + 1; i < from->items[c + 1]; i++)
+            if (s->items[i].row != s->items[i - 1].row + 1)
+                return false;
+    return true;
+}
+
 /* Puts the shares into the table and tells the term's header where. */
 static bool put_shares(struct layout *l, const struct shares *s, int header,
                        const struct fields *f, const struct rt_ints *to,
@@ -113,6 +123,7 @@ static bool put_shares(struct layout *l, const struct shares *s, int header,
     if (f->right >= 0)
         h[f->right] = at_right;
     h[f->value] = (int)l->nconstant;
+    h[f->runs] = s->items && in_runs(s, from);
     return true;
 }
 

@@ -79,12 +79,14 @@ enum {
     GBM_T_Q_LEFT, /* places of the two coefficients, if they vary */
     GBM_T_Q_RIGHT,
     GBM_T_Q_VALUE, /* place among the constants */
+    GBM_T_Q_RUNS,  /* the rows of each cell follow one another */
     GBM_T_B,
     GBM_T_B_TO,
     GBM_T_B_FROM,
     GBM_T_B_ROW,
     GBM_T_B_LEFT,
     GBM_T_B_VALUE,
+    GBM_T_B_RUNS,
     GBM_T_B_WEIGHTED,  /* contributions go by rows' weights, not scores */
     GBM_T_AT,          /* if listed: [places] coordinate, held value, or -1 */
     GBM_T_COEFFICIENT, /* ... constant design: place among the constants; of a
@@ -317,12 +319,34 @@ struct gbm_joint_list {
     const real *value;  /* constant coefficients, or NULL */
     const real *design; /* else */
     const real *by;     /* weights or scores of the rows */
+    bool runs;          /* the rows of each cell follow one another */
 };
+
+/* The sum of a[i] b[i] through the vector unit. */
+GBM_FN gbm_total gbm_joint_dot(const real *a, const real *b, int n)
+{
+    gbm_total lanes[GBM_BLOCK_ROWS] = {0};
+    const int whole = n / GBM_BLOCK_ROWS * GBM_BLOCK_ROWS;
+    for (int i = 0; i < whole; i += GBM_BLOCK_ROWS) {
+        GBM_SIMD
+        for (int lane = 0; lane < GBM_BLOCK_ROWS; lane++)
+            lanes[lane] += a[i + lane] * b[i + lane];
+    }
+    gbm_total sum = gbm_sum_lanes(lanes);
+    for (int i = whole; i < n; i++)
+        sum += a[i] * b[i];
+    return sum;
+}
 
 GBM_FN gbm_total gbm_joint_gather(const struct gbm_joint_list *l, int first,
                                   int step, int end)
 {
     gbm_total sum = 0;
+#ifndef __CUDACC__ /* a design of all columns in all rows, mostly */
+    if (l->value && l->runs && end - first >= 2 * GBM_BLOCK_ROWS)
+        return gbm_joint_dot(l->by + l->row[first], l->value + first,
+                             end - first);
+#endif
     if (l->value) {
         GBM_UNROLL_LOADS
         for (int p = first; p < end; p += step)
@@ -372,7 +396,8 @@ GBM_FN_ONCE void gbm_joint_add(const struct gbm_joint *j,
                                          t + h[GBM_T_Q_RIGHT],
                                          fixed ? value : 0,
                                          r->design,
-                                         r->weight};
+                                         r->weight,
+                                         h[GBM_T_Q_RUNS] != 0};
         gbm_joint_add_list(&l, team, scale, j->V);
     }
     to = t + h[GBM_T_B_TO];
@@ -390,7 +415,8 @@ GBM_FN_ONCE void gbm_joint_add(const struct gbm_joint *j,
                                          fixed ? value : 0,
                                          r->design,
                                          h[GBM_T_B_WEIGHTED] ? r->weight
-                                                             : r->score};
+                                                             : r->score,
+                                         h[GBM_T_B_RUNS] != 0};
         gbm_joint_add_list(&l, team, scale, j->x);
     }
     gbm_team_sync(team);
