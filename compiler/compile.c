@@ -46,8 +46,10 @@ static int finish(struct compiler *c, struct model *m)
         fputs(plan_text.data, stdout);
     int status = c->options.dag && !report_write_dag(c, m) ? 2 : 0;
     bool emits = asked(c, "c") || asked(c, "cuda");
-    if (status == 0 && (c->options.output || emits)) {
+    if (status == 0 && (c->options.output || c->options.arch || emits)) {
         emit_program(&program, c, m);
+        if (c->options.arch && !c->nerrors)
+            gpu_code_compiles(c, program.data);
         if (!asked(c, "cuda"))
             emit_host(&host, c, m, program.data, plan_text.data);
         if (!emits && !c->options.with) /* it was said the first time */
@@ -58,7 +60,7 @@ static int finish(struct compiler *c, struct model *m)
             fputs(program.data, stdout);
         else if (asked(c, "c"))
             fputs(host.data, stdout);
-        else
+        else if (c->options.output)
             status = link_sampler(c, host.data);
     }
     text_free(&program);

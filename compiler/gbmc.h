@@ -7,6 +7,9 @@
 
 /* link.c: compiles the generated C text into options.output. */
 int link_sampler(struct compiler *c, const char *program);
+/* gpu_code.c: whether the CUDA text compiles for options.arch; says why not.
+ * With options.save_temps the code stays beside options.output. */
+bool gpu_code_compiles(struct compiler *c, const char *text);
 /* origin.c: writes behind the sampler how it was compiled; false if it cannot
  * be written, which is then reported. */
 bool origin_append(struct compiler *c, const char *path);

@@ -31,6 +31,7 @@ enum option {
     OPT_DATA,
     OPT_PRIOR,
     OPT_LIST,
+    OPT_ARCH,
     OPT_INCLUDE,
     OPT_OPTIMISE,
     OPT_CPU,
@@ -63,6 +64,9 @@ static const struct option_spec {
     {OPT_PRIOR, "--prior", "TEXT",
      "another distribution than the model's: 'tau ~ dgamma(3, 3)'"},
     {OPT_LIST, "--list", NULL, "list all distributions and functions"},
+    {OPT_ARCH, "--arch", "sm_90",
+     "compile the GPU's code, too, for this architecture (needs NVRTC, no "
+     "GPU)"},
     {OPT_INCLUDE, "-I", "DIR", "look here for imported files"},
     {OPT_OPTIMISE, "-O", "LEVEL",
      "optimisation of the C compiler (default: 3, less for long programs)"},
@@ -240,6 +244,18 @@ static bool set_cpu(struct compiler *c, const char *cpu)
     return true;
 }
 
+static bool set_arch(struct compiler *c, const char *arch)
+{
+    size_t n = strncmp(arch, "sm_", 3) ? 0 : strspn(arch + 3, "0123456789");
+    if (n == 0 || strlen(arch + 3 + n) > 1) { /* sm_90a is one */
+        error_at(c, nowhere, "--arch takes an architecture as sm_90, not '%s'",
+                 arch);
+        return false;
+    }
+    c->options.arch = arch;
+    return true;
+}
+
 static const char *const withs[] = {"powers", "gradients", "expectation"};
 enum { NWITHS = sizeof withs / sizeof withs[0] };
 
@@ -321,6 +337,8 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
     case OPT_LIST:
         o->list = true;
         return true;
+    case OPT_ARCH:
+        return set_arch(c, value);
     case OPT_INCLUDE:
         o->include[o->ninclude++] = value;
         return true;

@@ -143,6 +143,7 @@ struct options {
     int ninclude;
     const char **prior; /* --prior */
     int nprior;
+    const char *arch;     /* --arch: "sm_90", or NULL */
     const char *optimise; /* "3": -O LEVEL */
     const char *cpu;      /* "native" or "portable" */
     const char *temper;   /* --temper: names with commas between, or NULL */
