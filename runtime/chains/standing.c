@@ -5,14 +5,19 @@
  * indicator makes 0), and then chains agree on what is wrong. So they may where
  * two of them must change together, and no step changes both. */
 #include "chains/chains.h"
+#include "rng.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#define ANEW (UINT32_MAX - 6000) /* in random numbers' keys */
 
 enum {
     ENOUGH = 1000, /* draws of all chains that say something */
     ASKED = 8,     /* nodes that stood still, of each variable */
     PARTNERS = 64, /* of each, nodes that might have to change with it */
+    DRAWN = 64,    /* times that all which stood still is drawn anew */
+    STILL = 256,   /* nodes of it */
     CHAINS = 4
 };
 static const double likely = 0.05; /* of the other value, in the mean */
@@ -199,6 +204,110 @@ static bool look_at(const struct standing *a, const struct rt_monitor *m)
     return true;
 }
 
+/* ---- all that stood still --------------------------------------------------
+ */
+
+struct still {
+    struct place at[STILL];
+    double had[STILL];
+    int n;
+    struct rt_cells buffer;
+};
+
+static void list_still(const struct standing *a, struct still *all)
+{
+    const struct rt_chains *r = a->r;
+    for (int k = 0; k < r->in.nmonitors; k++) {
+        const struct rt_monitor *m = &r->in.monitors[k];
+        for (int64_t i = 0;
+             is_whole(&r->in, m->variable) && i < m->count && all->n < STILL;
+             i++) {
+            const struct place p = {m->variable, m->cells ? m->cells[i] : i};
+            if (!is_asked(&r->in, p.variable, p.cell) ||
+                !stood_still(&r->draws, m->offset + i))
+                continue;
+            all->had[all->n] = rt_value(slot_of(a, p), true, 0, p.cell);
+            all->at[all->n++] = p;
+        }
+    }
+}
+
+static bool is_still(const struct still *all, int variable, int64_t cell)
+{
+    for (int i = 0; i < all->n; i++)
+        if (all->at[i].variable == variable && all->at[i].cell == cell)
+            return true;
+    return false;
+}
+
+/* From their priors, parents first. */
+static void draw_still(const struct standing *a, struct still *all, int number)
+{
+    const struct rt_instance *in = &a->r->in;
+    void *state = rt_state(in, a->states, 0);
+    for (int f = 0; f < in->model->nfamilies; f++) {
+        const struct gbm_family *fam = &in->model->families[f];
+        bool drew = false;
+        if (!fam->stochastic || !fam->simulate || fam->no_draw ||
+            !is_whole(in, fam->variable))
+            continue;
+        for (int64_t e = 0; e < in->elements[f] && rt_clock() < a->until; e++) {
+            struct gbm_rng rng;
+            if (rt_element_cells(fam, state, e, &all->buffer) != 1 ||
+                !is_still(all, fam->variable, all->buffer.cells[0]))
+                continue;
+            gbm_rng_start(&rng, a->r->rt->options.seed, 0,
+                          ANEW - (uint32_t)number, (uint32_t)f, (uint32_t)e);
+            fam->simulate(state, &rng, e);
+            drew = true;
+        }
+        if (drew)
+            rt_refresh(in, state, 0);
+    }
+}
+
+/* The first of them that has another value there, or NULL; the state is left as
+ * it was, but for what is derived. */
+static const struct place *put_back(const struct standing *a,
+                                    const struct still *all)
+{
+    const struct place *first = NULL;
+    for (int i = all->n - 1; i >= 0; i--) {
+        const struct place *p = &all->at[i];
+        if (rt_value(slot_of(a, *p), true, 0, p->cell) != all->had[i])
+            first = p;
+        rt_set_value(slot_of(a, *p), true, 0, p->cell, all->had[i]);
+    }
+    return first;
+}
+
+/* Whether all that stood still, drawn anew, may be another as well: as where
+ * each of a path's states is the one before. */
+static void look_at_all(const struct standing *a)
+{
+    struct still all = {.n = 0};
+    char name[256];
+    list_still(a, &all);
+    for (int k = 0; k < DRAWN && all.n && rt_clock() < a->until; k++) {
+        draw_still(a, &all, k);
+        const double lp = logdensity(a, 0);
+        const struct place *other = put_back(a, &all);
+        const double p = 1 / (1 + exp(a->lp[0] - lp));
+        if (!other || !isfinite(a->lp[0]) || !(p > likely))
+            continue;
+        rt_cell_name(&a->r->in, other->variable, other->cell, name,
+                     sizeof name);
+        fprintf(a->r->notes,
+                "warning: %s never changed, though other values of all that "
+                "never did have probability %.2g beside these: they hold each "
+                "other, and no step moves all. Do not use these numbers; say "
+                "what ties them less strictly (0.999 for 1)\n",
+                name, p);
+        break;
+    }
+    free(all.buffer.cells);
+}
+
 void rt_chains_standing(const struct rt_chains *r)
 {
     struct rt *rt = r->rt;
@@ -215,10 +324,12 @@ void rt_chains_standing(const struct rt_chains *r)
     if (a.states && rt->device->get(rt) == GBM_OK) {
         for (int c = 0; c < a.chains; c++)
             a.lp[c] = logdensity(&a, c);
-        for (int k = 0; k < in->nmonitors; k++)
-            if (is_whole(in, in->monitors[k].variable) &&
-                !look_at(&a, &in->monitors[k]))
-                break;
+        bool fine = true;
+        for (int k = 0; k < in->nmonitors && fine; k++)
+            fine = !is_whole(in, in->monitors[k].variable) ||
+                   look_at(&a, &in->monitors[k]);
+        if (fine)
+            look_at_all(&a);
         for (int c = 0; c < a.chains; c++)
             rt_refresh(in, rt_state(in, a.states, c), c);
     }

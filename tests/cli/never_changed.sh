@@ -52,6 +52,18 @@ echo '{"w": [0.2, 0.3, 0.5], "one": 1, "y": 2.6}' >both.json
 status 0 "$GBMC" -O1 both.gbm -o both
 status 0 ./both --data both.json --chains 1 --device cpu
 says 'warning: [qb] never changed, though given all else but [qb] other values of both have probability 0'
+# Three that do.
+cat >all.gbm <<'M'
+model {
+  z[1] ~ dcat(w[])
+  for (t in 2:3) { z[t] ~ dcat(P[z[t-1],]) }
+  for (t in 1:3) { y[t] ~ dbern(0.1 + 0.8 * equals(z[t], z[1])) }
+}
+M
+echo '{"w": [0.7, 0.3], "P": [[1, 0], [0, 1]], "y": [1, 1, 1]}' >all.json
+status 0 "$GBMC" -O1 all.gbm -o all
+status 0 ./all --data all.json --chains 1 --device cpu
+says 'warning: z\[1\] never changed, though other values of all that never did have probability 0'
 # One that a statement computes beside others that are drawn.
 cat >path.gbm <<'M'
 model {
