@@ -143,6 +143,7 @@ static const struct {
     {.run = sampler_find_opposite_scales, .draws = true},
     {.run = sampler_find_translations, .draws = true},
     {.run = sampler_find_carried, .draws = true},
+    {.run = sampler_find_marginals, .draws = true},
     {.run = sampler_integrate_out, .draws = true},
     {.run = sampler_find_relabels, .draws = true},
     {.run = sampler_find_exchanges, .draws = true},

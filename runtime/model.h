@@ -529,8 +529,9 @@ struct gbm_step {
     /* The sum of the absolute terms that conditional adds up, which its
      * rounding error goes with; NULL: about its own size. */
     double (*terms)(const void *state, int64_t element, const double *x);
-    /* Of a block that is followed by moves of scales with their plates: moves
-     * the block, calls `between`, moves the scales, and tells what the latter
+    /* Of a block that is followed by moves of scales with their plates, or
+     * preceded by moves of parameters without it: moves the block, calls
+     * `between`, makes the others' moves, and tells what the latter
      * changes the log density by. NULL: it is not. */
     double (*scales)(const void *state, const struct gbm_sweep *sweep,
                      uint32_t chain, void (*between)(void *context),

@@ -437,6 +437,12 @@ static void note_companions(struct text *out, struct compiler *c,
                            "moved with %s too, by one factor: both keep "
                            "the standardised values of %s",
                            who, r->plate->text));
+    if (joint && joint->walk)
+        note(out, c, report_step_variables(c, joint->walk),
+             intern_format(c,
+                           "moved with %s integrated out, too, by a random "
+                           "walk, where warm-up tells that it pays",
+                           who));
     for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (q->drawn)
             note(out, c, report_step_variables(c, q->drawn),

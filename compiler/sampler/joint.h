@@ -110,7 +110,9 @@ struct joint {
     struct joint_term *terms;
     struct step *alone[MAX_MEMBERS]; /* its members' steps without it */
     struct rescaling *rescalings;
-    bool curved; /* some term is */
+    struct step *walk; /* joint_marginal.c: of parameters that move with the
+                          block integrated out; no step of the sweep; or NULL */
+    bool curved;       /* some term is */
 };
 /* NULL: s is no joint block. */
 struct joint *joint_of(const struct step *s);
@@ -225,6 +227,14 @@ void sampler_find_rescalings(struct compiler *c, struct model *m,
 void sampler_emit_rescalings(struct compiler *c, struct text *out,
                              const struct step *s);
 void sampler_emit_rescale_check(struct text *out, const struct step *s);
+
+/* joint_marginal.c: the functions of s's walk; whether it changes v; where what
+ * is tuned of it stands. */
+void sampler_emit_marginal(struct compiler *c, struct text *out,
+                           const struct step *s);
+bool sampler_marginal_moves(const struct step *s, const struct var *v);
+void sampler_add_marginal_slot(struct compiler *c, struct model *m,
+                               struct step *s);
 
 /* curved.c: what a block with curved terms has in addition. */
 enum { CURVE_VALUE, CURVE_SLOPE, CURVE_CURVATURE, CURVE_FUNCTIONS };

@@ -267,6 +267,10 @@ static void emit_update(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     emit_drawn(c, out, s);
     emit_open_update(out, s);
+    if (joint_of(s)->walk) {
+        emit_line(&e, "if (adapting != GBM_ALONE)");
+        emit_line(&e, "    (void)walk_%s(s, rng, team, adapting, 0);", s->name);
+    }
     if (joint_of(s)->rescalings) {
         emit_line(&e, "if (!drawn_%s(s, rng, team, adapting) ||", s->name);
         emit_line(&e, "    adapting == GBM_ALONE)");
@@ -319,7 +323,7 @@ static void emit_check(struct compiler *c, struct text *out,
         }
         text_append(out, "}\n");
     }
-    if (joint_of(s)->rescalings)
+    if (joint_of(s)->rescalings || joint_of(s)->walk)
         sampler_emit_rescale_check(out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(
@@ -355,6 +359,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     if (joint_of(s)->curved)
         sampler_emit_curved(c, out, s);
     sampler_emit_rescalings(c, out, s);
+    sampler_emit_marginal(c, out, s);
     emit_update(c, out, s);
     emit_check(c, out, s);
 }
@@ -460,7 +465,7 @@ static void emit_members(struct compiler *c, struct text *out,
     (void)c;
     text_printf(out, ",\n     .joint = &joint_%s", s->name);
     text_printf(out, ", .terms = size_%s", s->name);
-    if (joint_of(s)->rescalings)
+    if (joint_of(s)->rescalings || joint_of(s)->walk)
         text_printf(out, ", .scales = scales_%s", s->name);
 }
 
@@ -491,6 +496,8 @@ static void add_slots(struct compiler *c, struct model *m, struct step *s)
     slot.life = LIFE_SCRATCH;
     slot.per_chain = true;
     sweep_add_slot(c, m, slot);
+    if (joint_of(s)->walk)
+        sampler_add_marginal_slot(c, m, s);
 }
 
 /* The nodes on which scales depend move with them. */
@@ -499,7 +506,12 @@ static bool moves(const struct step *s, const struct var *v)
     for (const struct rescaling *r = joint_of(s)->rescalings; r; r = r->next)
         if (r->hyper->var == v)
             return true;
-    return false;
+    return sampler_marginal_moves(s, v);
+}
+
+static const struct step *calls(const struct step *s)
+{
+    return joint_of(s)->walk;
 }
 
 /* ---- in words ---- */
@@ -571,7 +583,7 @@ static const char *parallel(struct compiler *c, const struct step *s)
     .joint = true, .why = why, .parallel = parallel, .phases = joint_phases,   \
     .emit = emit, .emit_tables = emit_tables, .emit_row = emit_members,        \
     .block_access = true, .own_layout = true, .own_cost = true,                \
-    .slots = add_slots, .moves = moves
+    .slots = add_slots, .moves = moves, .calls = calls
 
 const struct sampler sampler_joint_gaussian = {
     OF_A_JOINT_BLOCK,
@@ -579,7 +591,7 @@ const struct sampler sampler_joint_gaussian = {
     .closed = true,
     .explain = explain_gaussian,
     .brief = sampler_brief_block,
-    .headers = {"border.h", "rescale_plate.h"},
+    .headers = {"border.h", "marginal.h"},
 };
 
 const struct sampler sampler_joint_ellipse = {

@@ -604,10 +604,20 @@ void sampler_emit_rescale_check(struct text *out, const struct step *s)
         "sweep->seed, chain, sweep->sweep, %d, 0);\n    const bool drawn = "
         "drawn_%s(s, &rng, &gbm_alone, GBM_ALONE);\n    between(context);\n"
         "    if (!drawn)\n        return 0; /* and no scale moves */\n"
-        "    const struct gbm_joint j_ = gbm_joint_of(s->%s, s->%s, s->%s);\n  "
-        "  return "
-        "(double)rescale_all_%s(s, &rng, "
-        "&gbm_alone, &j_, 1);\n}\n",
-        s->name, s->number, s->name, s->slots->member, s->slots->next->member,
-        s->slots->next->next->member, s->name);
+        "    double told = 0;\n",
+        s->name, s->number, s->name);
+    if (joint_of(s)->rescalings)
+        text_printf(
+            out,
+            "    const struct gbm_joint j_ = gbm_joint_of(s->%s, s->%s, "
+            "s->%s);\n    told += (double)rescale_all_%s(s, &rng, "
+            "&gbm_alone, &j_, 1);\n",
+            s->slots->member, s->slots->next->member,
+            s->slots->next->next->member, s->name);
+    if (joint_of(s)->walk)
+        text_printf(out,
+                    "    told += (double)walk_%s(s, &rng, &gbm_alone, "
+                    "GBM_ALONE, 1);\n",
+                    s->name);
+    text_append(out, "    return told;\n}\n");
 }

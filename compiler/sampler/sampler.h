@@ -197,6 +197,9 @@ void sampler_find_translations(struct compiler *c, struct model *m);
 /* carried.c: steps that move a plate with the scale or the mean of its prior.
  */
 void sampler_find_carried(struct compiler *c, struct model *m);
+/* joint_marginal.c: parameters of joint Gaussian blocks that move with the block
+ * integrated out, before its draw. */
+void sampler_find_marginals(struct compiler *c, struct model *m);
 /* integrated.c: steps of parameters of priors whose nodes, drawn exactly, are
  * integrated out of them. Requires all moves; brings these steps before the
  * nodes'. */

@@ -12,15 +12,27 @@ static struct step *insert_after(struct compiler *c, struct step *s)
     return n;
 }
 
+/* Whether s draws v itself, and moves it not only beside. */
+static bool draws(const struct step *s, const struct var *v)
+{
+    bool found = s->family && s->family->var == v;
+    for (int i = 0; i < s->block.n; i++)
+        found = found || s->block.members[i].family->var == v;
+    return found;
+}
+
 bool step_moves(const struct step *s, const struct var *v)
 {
-    if (s->block.n)
-        for (int i = 0; i < s->block.n; i++)
-            if (s->block.members[i].family->var == v)
-                return true;
-    if (s->sampler && s->sampler->moves && s->sampler->moves(s, v))
-        return true;
-    return s->family && s->family->var == v;
+    return draws(s, v) ||
+           (s->sampler && s->sampler->moves && s->sampler->moves(s, v));
+}
+
+/* Whether v moves by functions that s calls, which compute what follows. */
+static bool is_followed(const struct step *s, const struct var *v)
+{
+    const struct step *called =
+        s->sampler && s->sampler->calls ? s->sampler->calls(s) : NULL;
+    return called && called->through && !draws(s, v) && draws(called, v);
 }
 
 static bool subscript_reads(const struct model *m, symp ref,
@@ -191,6 +203,7 @@ static struct step *recompute(struct compiler *c, struct model *m,
         for (struct var *v = m->vars; v; v = v->next)
             moved =
                 moved || (step_moves(s, v) && model_recomputed_with(m, f, v) &&
+                          (f->for_updates || !is_followed(s, v)) &&
                           waits_for(f->leaf, s, v) && !stays(f, v));
         if (!moved || (s->through && !f->for_updates) ||
             (next && next == s->turn.again && waits(m, next, f)))
