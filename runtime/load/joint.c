@@ -48,6 +48,18 @@ static bool find_alike(const struct layout *l, struct term *t)
     free(sorted);
     return ok;
 }
+
+static bool same_places(const struct term *t)
+{
+    const int *begin = t->begin.items;
+    for (int64_t r = 0; r < t->element.n; r++)
+        if (begin[r + 1] - begin[r] != begin[1] - begin[0] ||
+            memcmp(t->place.items + begin[r], t->place.items + begin[0],
+                   (size_t)(begin[1] - begin[0]) * sizeof(int)) != 0)
+            return false;
+    return t->element.n > 0;
+}
+
 /* Where the rows of a curved term find their values: of a coordinate, of a held
  * value (from d on), or nowhere. */
 static void put_places(struct layout *l, const struct term *t, int header)
@@ -62,6 +74,7 @@ static void put_places(struct layout *l, const struct term *t, int header)
     int where = rt_joint_put(l, &at);
     l->table.failed = l->table.failed || at.failed;
     l->table.items[header + GBM_T_AT] = where;
+    l->table.items[header + GBM_T_SAME_PLACES] = same_places(t);
     rt_ints_free(&at);
 }
 

@@ -92,6 +92,7 @@ enum {
     GBM_T_COEFFICIENT, /* ... constant design: place among the constants; of a
                           vector's prior, constant weights of the rows */
     GBM_T_CENTRED,     /* ... of a vector's prior: its mean is 0 */
+    GBM_T_SAME_PLACES, /* ... all rows have the same list */
     GBM_T_CURVE,       /* ... [4 + columns][room] of the work space */
     GBM_T_LEFT_OUT,    /* elements without a row, as nothing of theirs moves */
     GBM_T_BORDER,      /* trees have its rows, where they gather them */
