@@ -98,14 +98,28 @@ bool model_is_integer(symp x)
 
 static bool is_whole(symp x, int depth);
 
+/* Whether f says of other elements than ref: of x[1], and not x[2]. */
+static bool is_of_others(const struct family *f, symp ref)
+{
+    for (int d = 0; d < ref->nargs; d++)
+        if (f->lower[d] && f->lower[d]->kind == SYM_NUM &&
+            ref->args[d]->kind == SYM_NUM && !f->nslices &&
+            f->lower[d]->number != ref->args[d]->number)
+            return true;
+    return false;
+}
+
 /* Whether all statements of a node, data or not, give it whole numbers.
  * `depth`: they may be recursive. */
-static bool has_whole_values(const struct var *v, int depth)
+static bool has_whole_values(symp ref, int depth)
 {
+    const struct var *v = ref->var;
     for (const struct family *f = v->families; f; f = f->next_of_var)
-        if (depth == 8 || (f->stochastic ? !model_draws_integers(f)
-                           : !f->body    ? true
-                                         : !is_whole(f->body, depth + 1)))
+        if (is_of_others(f, ref))
+            continue;
+        else if (depth == 8 || (f->stochastic ? !model_draws_integers(f)
+                                : !f->body    ? true
+                                              : !is_whole(f->body, depth + 1)))
             return v->integer;
     return v->integer || v->families;
 }
@@ -117,7 +131,7 @@ static bool is_whole(symp x, int depth)
     case SYM_PARAM:
         return true;
     case SYM_REF:
-        return has_whole_values(x->var, depth);
+        return has_whole_values(x, depth);
     case SYM_SUM:
         return is_whole(x->args[2], depth);
     case SYM_ADD:
@@ -150,8 +164,10 @@ static bool is_continuous(symp x, int depth)
     const bool defined = x->kind == SYM_REF && x->var->families;
     const struct family *f = defined ? x->var->families : NULL;
     for (; f && depth < 8; f = f->next_of_var)
-        if (f->stochastic ? !may_be_whole(f)
-                          : f->body && is_continuous(f->body, depth + 1))
+        if (is_of_others(f, x))
+            continue;
+        else if (f->stochastic ? !may_be_whole(f)
+                               : f->body && is_continuous(f->body, depth + 1))
             return true;
     if (x->kind != SYM_ADD && x->kind != SYM_MUL)
         return false;

@@ -2,7 +2,7 @@
 # Counts in an array whose other elements are real, as where the first year of
 # a population has a uniform prior: they are drawn as counts are. Those that
 # may have died out before (a mean of 0), those of an observed sum, and
-# indicators, which no line moves to 0.3.
+# indicators, which no line moves to 0.3; a category may be a subscript.
 source "$GBM_ROOT/tests/cli/lib"
 
 cat >extinct.bug <<'E'
@@ -36,11 +36,12 @@ model {
   b ~ dgamma(2, 1)
   x[1] ~ dcat(pc[])
   x[2] ~ dunif(0, 3)
-  v ~ dnorm(x[1] + x[2], 1)
+  v ~ dnorm(level[x[1]] + x[2], 1)
 }
 E
 cat >indicators.json <<'E'
-{"y": [0, 0, 1, 0, 2, 3, 0, 0], "pc": [0.2, 0.3, 0.5], "v": 3.2}
+{"y": [0, 0, 1, 0, 2, 3, 0, 0], "pc": [0.2, 0.3, 0.5], "v": 3.2,
+ "level": [1, 2, 4]}
 E
 agrees indicators.bug indicators.json
 status 0 ./sampler check --data indicators.json
