@@ -1,5 +1,6 @@
-/* test_row_terms.c: the logarithm of rows against libm's in double. */
-#include "row_terms.h"
+/* test_row_terms.c: the logarithm of rows against libm's in double, and rows in
+ * the far tails of a mixture. */
+#include "statistics.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -40,11 +41,28 @@ static void others(void **unused)
     assert_true(isnan(gbm_row_log(NAN)));
 }
 
+static void far_tails(void **unused)
+{
+    const double near[] = {0, 100}, tau[] = {1, 4}, one = 1;
+    const double first[] = {1, 0}, second[] = {0, 0.5}, little[] = {1e-300, 1};
+    const double nan[] = {0, NAN}, away = INFINITY;
+    (void)unused;
+    assert_true(gbm_log_normal_mixture(2, 60, near, tau, first) == -1800);
+    assert_true(gbm_log_normal_mixture(2, 0, near, tau, second) ==
+                log(2) - 20000);
+    assert_true(fabs(gbm_log_normal_mixture(2, 0, near, tau, little) -
+                     log(1e-300)) < 1e-12);
+    assert_true(gbm_log_normal_mixture(1, away, near, tau, &one) == -INFINITY);
+    assert_true(isnan(gbm_log_normal_mixture(2, 0, nan, tau, first)));
+    assert_true(isnan(gbm_log_normal_mixture(2, 0, near, nan, second)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers),
         cmocka_unit_test(others),
+        cmocka_unit_test(far_tails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
