@@ -369,17 +369,20 @@ static bool is_compact(const struct cuda *c)
  * else some of 131,072 chains wait until others have ended. On an H200 that
  * took eight schools, non-centred, from 0.170 to 0.139 ms, pump from 0.202 to
  * 0.179; but seeds, whose lanes have the trees of a joint block in registers,
- * from 1.52 to 1.61, and Lee's mixture, whose rows have what they share there,
- * from 0.236 to 0.276. */
+ * from 1.52 to 1.61. Rows with much arithmetic have what they share there:
+ * Lee's mixture takes 0.193 for 0.217 in single precision, but in double it
+ * would have twice as many registers, and takes longer. */
 enum { CHAINS_THAT_WAIT = 640 };
 
 static bool is_crowded(const struct cuda *c)
 {
     const int64_t threads = (int64_t)c->in->nchains * c->chains.lanes;
+    const bool doubles = c->real_size == sizeof(double);
 
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->steps[k].active &&
-            (cuda_joint_bordered(c, k) || cuda_heavy_operations(c, k) > 0))
+            (cuda_joint_bordered(c, k) ||
+             (doubles && cuda_heavy_operations(c, k) > 0)))
             return false;
     return threads > (int64_t)c->multiprocessors * CHAINS_THAT_WAIT;
 }
