@@ -42,6 +42,8 @@ template <class TABLE> struct gbm_weighted_tile {
         triangle ? lasts * (lasts + 1) / 2 : outers * lasts;
     static constexpr int last_pieces = (TABLE::lasts + lasts - 1) / lasts;
     static constexpr int outer_pieces = (TABLE::outers + outers - 1) / outers;
+    /* Rows that are read ahead; of counts alone more took longer (H200). */
+    static constexpr int ahead = cells == 1 || cells > 32 ? 4 : 8;
     /* Number of a cell, of a triangle's with last >= outer. */
     static __device__ constexpr int number(int outer, int last)
     {
@@ -94,7 +96,7 @@ GBM_FN void gbm_weighted_sums(const struct state *s,
 #pragma unroll
     for (int c = 0; c < tile::cells; c++)
         sum[c] = 0;
-#pragma unroll(tile::cells > 32 ? 2 : 4)
+#pragma unroll(tile::ahead)
     for (int row = u->part * GBM_WEIGHTED_WARPS + (int)threadIdx.x / 32;
          row < rows; row += step) {
         const gbm_total weight = TABLE::weight(s, u->group, row);
