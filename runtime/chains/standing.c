@@ -210,11 +210,13 @@ static bool look_at(const struct standing *a, const struct rt_monitor *m)
 struct still {
     struct place at[STILL];
     double had[STILL];
-    int n;
+    bool stood[STILL];
+    int n, nstood;
     struct rt_cells buffer;
 };
 
-static void list_still(const struct standing *a, struct still *all)
+/* With those that did change, too, or without. */
+static void list_still(const struct standing *a, struct still *all, bool every)
 {
     const struct rt_chains *r = a->r;
     for (int k = 0; k < r->in.nmonitors; k++) {
@@ -223,9 +225,11 @@ static void list_still(const struct standing *a, struct still *all)
              is_whole(&r->in, m->variable) && i < m->count && all->n < STILL;
              i++) {
             const struct place p = {m->variable, m->cells ? m->cells[i] : i};
-            if (!is_asked(&r->in, p.variable, p.cell) ||
-                !stood_still(&r->draws, m->offset + i))
+            const bool stood = stood_still(&r->draws, m->offset + i);
+            if (!is_asked(&r->in, p.variable, p.cell) || !(stood || every))
                 continue;
+            all->stood[all->n] = stood;
+            all->nstood += stood;
             all->had[all->n] = rt_value(slot_of(a, p), true, 0, p.cell);
             all->at[all->n++] = p;
         }
@@ -274,7 +278,8 @@ static const struct place *put_back(const struct standing *a,
     const struct place *first = NULL;
     for (int i = all->n - 1; i >= 0; i--) {
         const struct place *p = &all->at[i];
-        if (rt_value(slot_of(a, *p), true, 0, p->cell) != all->had[i])
+        if (all->stood[i] &&
+            rt_value(slot_of(a, *p), true, 0, p->cell) != all->had[i])
             first = p;
         rt_set_value(slot_of(a, *p), true, 0, p->cell, all->had[i]);
     }
@@ -282,13 +287,16 @@ static const struct place *put_back(const struct standing *a,
 }
 
 /* Whether all that stood still, drawn anew, may be another as well: as where
- * each of a path's states is the one before. */
-static void look_at_all(const struct standing *a)
+ * each of a path's states is the one before; or with every other whole number,
+ * as where a label settles which values others have. False: it was told. */
+static bool look_at_all(const struct standing *a, bool every)
 {
     struct still all = {.n = 0};
     char name[256];
-    list_still(a, &all);
-    for (int k = 0; k < DRAWN && all.n && rt_clock() < a->until; k++) {
+    bool fine = true;
+    list_still(a, &all, every);
+    for (int k = 0; k < DRAWN && fine && all.nstood && rt_clock() < a->until;
+         k++) {
         draw_still(a, &all, k);
         const double lp = logdensity(a, 0);
         const struct place *other = put_back(a, &all);
@@ -298,14 +306,16 @@ static void look_at_all(const struct standing *a)
         rt_cell_name(&a->r->in, other->variable, other->cell, name,
                      sizeof name);
         fprintf(a->r->notes,
-                "warning: %s never changed, though other values of all that "
-                "never did have probability %.2g beside these: they hold each "
-                "other, and no step moves all. Do not use these numbers; say "
+                "warning: %s never changed, though with other values of all "
+                "that never did, or of more, another has probability %.2g "
+                "beside it: they hold each other, and no step moves all. Do "
+                "not use these numbers; say "
                 "what ties them less strictly (0.999 for 1)\n",
                 name, p);
-        break;
+        fine = false;
     }
     free(all.buffer.cells);
+    return fine;
 }
 
 void rt_chains_standing(const struct rt_chains *r)
@@ -328,8 +338,7 @@ void rt_chains_standing(const struct rt_chains *r)
         for (int k = 0; k < in->nmonitors && fine; k++)
             fine = !is_whole(in, in->monitors[k].variable) ||
                    look_at(&a, &in->monitors[k]);
-        if (fine)
-            look_at_all(&a);
+        fine = fine && look_at_all(&a, false) && look_at_all(&a, true);
         for (int c = 0; c < a.chains; c++)
             rt_refresh(in, rt_state(in, a.states, c), c);
     }

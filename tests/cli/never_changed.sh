@@ -63,7 +63,13 @@ M
 echo '{"w": [0.7, 0.3], "P": [[1, 0], [0, 1]], "y": [1, 1, 1]}' >all.json
 status 0 "$GBMC" -O1 all.gbm -o all
 status 0 ./all --data all.json --chains 1 --device cpu
-says 'warning: z\[1\] never changed, though other values of all that never did have probability 0'
+says 'warning: z\[1\] never changed, though with other values of all that never did.* has probability 0'
+sed 's/P\[z\[t-1\],/P[z[1],/' all.gbm >some.gbm
+echo '{"w": [0.3, 0.7], "P": [[1, 0, 0], [0, 0.5, 0.5]], "y": [0, 0, 0]}' >some.json
+sed -i 's/equals(z\[t\], z\[1\])/step(z[t] - 9)/' some.gbm
+status 0 "$GBMC" -O1 some.gbm -o some
+status 0 ./some --data some.json --chains 1 --device cpu
+says 'warning: z\[1\] never changed, though with other values of all that never did.* has probability 0'
 # One that a statement computes beside others that are drawn.
 cat >path.gbm <<'M'
 model {
