@@ -350,7 +350,7 @@ class Posterior:
 
     def __init__(self, evaluator, supports, ranges):
         self.cells, self.continuous = list(supports), list(ranges)
-        count = {0: 1, 1: 64, 2: 24}[len(ranges)]
+        count = {0: 1, 1: 160, 2: 72}[len(ranges)]
         grid = self.points(ranges, count)
         states, logs = [], []
         for some in self.blocks([supports[c] for c in self.cells]):

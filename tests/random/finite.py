@@ -561,7 +561,7 @@ def attempt(g):
     discrete, continuous = supports_of(b, e, e.given)
     states = math.prod(len(v) for v in discrete.values())
     if not discrete or states > MOST_STATES or len(continuous) > 2 or \
-            states * 24 ** len(continuous) > 4e6:
+            states * 72 ** len(continuous) > 4e6:
         raise Retry
     return Case(text, data, sorted(b.features),
                 exact.Posterior(e, discrete, continuous))
