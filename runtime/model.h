@@ -112,6 +112,7 @@ struct gbm_variable {
     int family; /* GBM_TABLE, GBM_TUNING, GBM_RECALLED, GBM_INVERSE: whose */
     int64_t (*cells)(const void *state); /* GBM_TUNING, GBM_RECALLED; NULL: one
                                             per element */
+    bool few; /* GBM_TUNING: there are none where chains are many */
     /* Declared extents (`var x[N,3]`), or NULL; 0 in out[d]: not declared. */
     void (*declared)(const void *state, int *out);
 };

@@ -416,6 +416,9 @@ struct rt {
 
 /* Of so many chains on a device each lane has one. */
 enum { RT_LANE_EACH = 1024 };
+/* So many chains have nothing of what is tuned for few (struct gbm_variable).
+ */
+enum { RT_MANY_CHAINS = 128 };
 
 /* What the runtime asks of a device. A plugin exports one such table under the
  * name "rt_cuda". Functions return GBM_OK, or what rt_fail returned. */

@@ -167,6 +167,8 @@ static void emit_slots(struct text *out, struct compiler *c,
                         k->family ? k->family->number : -1);
         if (k->counted)
             text_printf(out, ", .cells = %s%s", k->counted, k->step->name);
+        if (k->few)
+            text_append(out, ", .few = true");
         text_append(out, "},\n");
     }
     text_append(out, "    {.name = 0}};\n\n");

@@ -188,7 +188,7 @@ bool sampler_marginal_moves(const struct step *s, const struct var *v)
 void sampler_add_marginal_slot(struct compiler *c, struct model *m,
                                struct step *s)
 {
-    sweep_add_pays_slot(c, m, s);
+    sweep_add_pays_slot(c, m, s)->few = true;
 }
 
 /* ---- its functions ---------------------------------------------------------
@@ -293,7 +293,8 @@ static void emit_walk(struct compiler *c, struct text *out,
                 s->name);
     emit_line(&e, "const struct gbm_team alone_ = {0, 1};");
     emit_line(&e, "const int d_ = count_%s(s);", s->name);
-    emit_line(&e, "if (!gbm_marginal_can(d_))");
+    emit_line(&e, "if (!gbm_marginal_can(d_, s->%s_stride))",
+              s->slots->next->next->next->member);
     emit_line(&e, "    return 0;");
     emit_line(&e, "struct gbm_marginal k_;");
     emit_line(&e, "gbm_marginal_of(&k_, d_, s->%s);",

@@ -280,7 +280,8 @@ struct slot {
     /* SLOT_TUNING, SLOT_RECALLED: the function that tells how many cells,
      * without the step's name behind it; NULL: there is one for each element */
     const char *counted;
-    const struct var *var;       /* SLOT_VARIABLE */
+    bool few;              /* there are no cells where chains are many (rt.h) */
+    const struct var *var; /* SLOT_VARIABLE */
     const struct family *family; /* whose elements or instances it is about */
     const struct step *step;     /* SLOT_TUNING, SLOT_RECALLED, SLOT_JOINT */
     int number;                  /* in the runtime's table */

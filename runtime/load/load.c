@@ -54,7 +54,9 @@ static enum gbm_status settle_tuning(struct loader *l, int v)
 {
     struct rt_slot *slot = &l->in->slots[v];
     const struct gbm_variable *variable = &l->model->variables[v];
+    const bool none = variable->few && l->in->nchains >= RT_MANY_CHAINS;
     int64_t n = variable->role == GBM_POWER ? 1
+                : none                      ? 0
                 : variable->cells           ? variable->cells(l->state)
                                             : loader_count(l, variable->family);
     if (n > INT32_MAX)

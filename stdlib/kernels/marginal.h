@@ -27,13 +27,15 @@ enum { GBM_MARGINAL_MOST = 12 }; /* parameters of a block */
 #define GBM_MARGINAL_LEAST REAL_C(0.5) /* of the own steps' squares */
 
 /* Whether so many are moved. In single precision not: the difference of the two
- * log densities has no digits to spare. */
-GBM_FN bool gbm_marginal_can(int d)
+ * log densities has no digits to spare. Nor where chains are so many that there
+ * is nothing to tune (`cells` of a chain): a device is full of them, and two
+ * factorisations more of each cost as much as many sweeps. */
+GBM_FN bool gbm_marginal_can(int d, long long cells)
 {
 #ifdef GBM_SINGLE
     return false;
 #else
-    return d > 0 && d <= GBM_MARGINAL_MOST;
+    return cells > 0 && d > 0 && d <= GBM_MARGINAL_MOST;
 #endif
 }
 

@@ -86,3 +86,18 @@ compile_c wrong.c wrong
 status 2 ./wrong --data data.json --device cpu --out wrong.nc
 says 'The update of b, b .* does not belong to the model'
 absent wrong.nc
+
+# many chains do without: a sweep's time is worth more then
+first() { # CHAINS: the draws of the first of them
+    rm -f many*.csv
+    GBM_LINES=off status 0 ./recursion --data data.json --monitor s,p --quiet --device cpu --seed 4 \
+        --chains "$1" --warmup 200 --draws 5 --out many.csv
+    grep -v '^#' many_1.csv
+}
+first 127 >some
+first 128 >many
+first 129 >more
+cmp -s many more || fail "the number of many chains bears on the draws of one"
+if cmp -s some many; then
+    fail "128 chains move with the block integrated out, too"
+fi
