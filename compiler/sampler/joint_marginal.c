@@ -310,10 +310,9 @@ static void emit_walk(struct compiler *c, struct text *out,
     emit_line(&e, "const real jacobian_ = gbm_marginal_propose(&k_, rng);");
     emit_line(&e, "write_%s(s, team, k_.y);", s->name);
     emit_densities(&e, s, "there");
-    emit_line(&e, "real probability_;");
-    emit_line(&e,
-              "bool moves_ = gbm_metropolis(rng, here_, there_ + jacobian_, "
-              "&probability_);");
+    emit_line(&e, "real probability_ = 0;");
+    emit_line(&e, "bool moves_ = gbm_is_finite(here_) && gbm_metropolis(rng, "
+                  "here_, there_ + jacobian_, &probability_);");
     emit_line(&e, "if (telling)");
     emit_line(&e,
               "    moves_ = gbm_is_finite(here_) && gbm_is_finite(there_);");

@@ -23,7 +23,8 @@ enum { GBM_MARGINAL_MOST = 12 }; /* parameters of a block */
 #define GBM_MARGINAL_FIRST 100   /* sweeps that move whatever is learnt */
 #define GBM_MARGINAL_EVERY 8     /* behind them one in so many does so */
 #define GBM_MARGINAL_SLOW                                                      \
-    REAL_C(0.5) /* 1 - correlation of own draws, at most */
+    REAL_C(0.5)                    /* 1 - correlation of own draws, at most */
+#define GBM_MARGINAL_FAR REAL_C(8) /* on the logarithmic scale, at most */
 #define GBM_MARGINAL_LEAST REAL_C(0.5) /* of the own steps' squares */
 
 /* Whether so many are moved. In single precision not: the difference of the two
@@ -156,12 +157,30 @@ GBM_FN bool gbm_marginal_pays(const struct gbm_marginal *k, int adapting)
     return pays;
 }
 
-/* To y, and what its density has of the way there. */
+/* Whether y is further from x, where there is an end, on the logarithmic scale
+ * than the densities have digits: the block, which stays, has squares at y of
+ * the ratio of the precisions there, whose difference is what is left. Way and
+ * way back are so far alike. */
+GBM_FN bool gbm_marginal_is_far(struct gbm_marginal *k)
+{
+    const struct gbm_team alone = {0, 1};
+    real from[GBM_MARGINAL_MOST];
+    bool far = false;
+    gbm_adaptive_line(&alone, k->d, k->lower, k->upper, k->x, from);
+    gbm_adaptive_line(&alone, k->d, k->lower, k->upper, k->y, k->z);
+    for (int i = 0; i < k->d; i++)
+        far = far || ((k->lower[i] > -GBM_INF || k->upper[i] < GBM_INF) &&
+                      !(real_fabs(k->z[i] - from[i]) < GBM_MARGINAL_FAR));
+    return far;
+}
+
+/* To y, and what its density has of the way there; -inf: not there. */
 GBM_FN real gbm_marginal_propose(struct gbm_marginal *k, struct gbm_rng *rng)
 {
     const struct gbm_team alone = {0, 1};
-    return gbm_adaptive_propose(rng, &alone, k->d, 1, k->walk, k->lower,
-                                k->upper, k->x, k->y, k->z);
+    const real jacobian = gbm_adaptive_propose(
+        rng, &alone, k->d, 1, k->walk, k->lower, k->upper, k->x, k->y, k->z);
+    return gbm_marginal_is_far(k) ? -GBM_INF : jacobian;
 }
 
 /* What one lane learns: where the own draws have left the parameters, and how

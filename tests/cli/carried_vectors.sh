@@ -151,7 +151,7 @@ none() { # MODEL SED...
     sed "${@:2}" "$1.gbm" >other.gbm
     cmp -s "$1.gbm" other.gbm && fail "nothing is other"
     status 0 "$GBMC" --explain other.gbm
-    lacks 'moved with v'
+    lacks 'moved with v, whose'
 }
 none deviations 's/S\[k, l\] <- /S[k, l] <- 0.1 * (k == l) + /'
 none deviations 's/s\[k\] \* s\[l\]/s[k]/'

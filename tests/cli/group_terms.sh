@@ -30,8 +30,8 @@ status 0 "$GBMC" --emit=c counts.gbm
 cp .out text
 for what in likelihood_update_phi_v density_update_a_v_s_v; do
     sed -n "/^GBM_FN_BIG real $what(/,/^}/p" text >body
-    grep -q real_exp body || fail "no density $what"
-    if grep -q 'lgamma\|log_factorial\|real_log' body; then
+    grep -qE '(real|row)_exp' body || fail "no density $what"
+    if grep -q 'lgamma\|log_factorial\|real_log\|row_log' body; then
         cat body
         fail "$what has terms that no move changes"
     fi

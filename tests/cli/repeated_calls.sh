@@ -20,7 +20,7 @@ D
 status 0 "$GBMC" --emit=c mixed.gbm
 python3 - .out <<'E' || fail "the text"
 import re, sys
-text = open(sys.argv[1]).read()
+text = open(sys.argv[1]).read().replace("row_", "real_")
 for x in "w", "a", "b":
     density = re.search(rf"\nGBM_INLINE real density_{x}_v\(.*?\n}}\n", text, re.S)[0]
     host = density.split("#ifdef __CUDACC__")[0]
@@ -52,7 +52,7 @@ D
 status 0 "$GBMC" --emit=c chosen.gbm
 python3 - .out <<'E' || fail "the text"
 import re, sys
-text = open(sys.argv[1]).read()
+text = open(sys.argv[1]).read().replace("row_", "real_")
 density = re.search(r"\nGBM_INLINE real density_a_v\(.*?\n}\n", text, re.S)[0]
 host = density.split("#ifdef __CUDACC__")[0]
 print(host)

@@ -191,10 +191,10 @@ COMPILER_SITES = [
      "struct step *last = s;"),
     ("sweep/plan.c", "last = recompute(c, m, s, next, last, true);", ""),
     # behind members of a block but the first; behind what moves beside a step
-    ("sweep/plan.c", "for (int i = 0; i < s->block.n; i++)\n            if (s->block.members[i].family->var == v)",
-     "for (int i = 0; i < s->block.n && i < 1; i++)\n            if (s->block.members[i].family->var == v)"),
-    ("sweep/plan.c", "if (s->sampler && s->sampler->moves && s->sampler->moves(s, v))",
-     "if (s->sampler && s->sampler->moves && !s->family)"),
+    ("sweep/plan.c", "for (int i = 0; i < s->block.n; i++)\n        found = found || s->block.members[i].family->var == v;",
+     "for (int i = 0; i < s->block.n && i < 1; i++)\n        found = found || s->block.members[i].family->var == v;"),
+    ("sweep/plan.c", "(s->sampler && s->sampler->moves && s->sampler->moves(s, v));",
+     "(s->sampler && s->sampler->moves && !s->family);"),
     # of what is computed of what is computed; by its subscripts
     ("model/derived.c", "if (definition_depends(k, e->var)) /* of elements that are computed */",
      "if (!k)"),
