@@ -19,7 +19,7 @@ status 0 "$GBMC" -O 1 walk.gbm -o walk
 run() { status 0 ./walk --data data.json --device cpu --quiet --no-check "$@"; }
 run --draws 100 --chains 2 --out fit.nc
 run --draws 100 --chains 2 --out fit.csv --digits 17
-run --method filter --from fit.nc --particles 500 --summary s.json \
+run --method filter --from fit.nc --particles 1000 --summary s.json \
     --threads 1
 cat >kalman.py <<'E'
 import csv, json, sys
