@@ -12,6 +12,22 @@ symp sampler_path_stride(struct compiler *c, const struct family *f, int along)
     return stride;
 }
 
+void sampler_emit_place_of_path(struct emitter *e, const struct family *f,
+                                int along)
+{
+    struct loop *l = f->loops[along];
+    const char *at = emit_expr(e, sym_loop(e->c, l));
+    const char *lower = emit_int(e, l->lower);
+    const char *upper = emit_int(e, l->upper);
+    const char *stride = emit_int(e, sampler_path_stride(e->c, f, along));
+    emit_line(e, "p->s = s;");
+    emit_line(e, "p->team = team;");
+    emit_line(e, "p->stride = %s;", stride);
+    emit_line(e, "p->first = element - (long long)(%s - (%s)) * p->stride;", at,
+              lower);
+    emit_line(e, "p->n = (%s) - (%s) + 1;", upper, lower);
+}
+
 static void open_path_element(struct emitter *e, const struct step *s,
                               const char *element)
 {
@@ -123,19 +139,9 @@ static void emit_path(struct compiler *c, struct text *out,
                 "*team, long long element)\n{\n",
                 s->name, s->name);
     open_path_element(&e, s, "element");
-    const char *at = emit_expr(&e, sym_loop(c, f->loops[path_of(s)->along]));
-    const char *lower = emit_int(&e, f->loops[path_of(s)->along]->lower);
-    const char *upper = emit_int(&e, f->loops[path_of(s)->along]->upper);
-    const char *stride =
-        emit_int(&e, sampler_path_stride(c, f, path_of(s)->along));
+    sampler_emit_place_of_path(&e, f, path_of(s)->along);
     const char *lowest = emit_int(&e, s->support.lower);
     const char *highest = emit_int(&e, s->support.upper);
-    emit_line(&e, "p->s = s;");
-    emit_line(&e, "p->team = team;");
-    emit_line(&e, "p->stride = %s;", stride);
-    emit_line(&e, "p->first = element - (long long)(%s - (%s)) * p->stride;",
-              at, lower);
-    emit_line(&e, "p->n = (%s) - (%s) + 1;", upper, lower);
     emit_line(&e, "p->lowest = %s;", lowest);
     emit_line(&e, "p->values = (%s) - (%s) + 1;", highest, lowest);
     text_append(out, "}\n\n");

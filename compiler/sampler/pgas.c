@@ -311,7 +311,6 @@ static void emit_series(struct compiler *c, struct text *out,
                         const struct step *s)
 {
     const struct family *f = s->family;
-    struct loop *along = f->loops[pgas_of(s)->path.along];
     text_printf(out,
                 "struct series_%s {\n    const struct state *s;\n    const "
                 "struct gbm_team *team;\n    long long first, stride; /* "
@@ -324,17 +323,7 @@ static void emit_series(struct compiler *c, struct text *out,
                       "state *s,\n    const struct gbm_team *team, long long "
                       "element)",
                       s->name, s->name));
-    const char *at = emit_expr(&e, sym_loop(c, along));
-    const char *lower = emit_int(&e, along->lower);
-    const char *upper = emit_int(&e, along->upper);
-    const char *stride =
-        emit_int(&e, sampler_path_stride(c, f, pgas_of(s)->path.along));
-    emit_line(&e, "p->s = s;");
-    emit_line(&e, "p->team = team;");
-    emit_line(&e, "p->stride = %s;", stride);
-    emit_line(&e, "p->first = element - (long long)(%s - (%s)) * p->stride;",
-              at, lower);
-    emit_line(&e, "p->n = (%s) - (%s) + 1;", upper, lower);
+    sampler_emit_place_of_path(&e, f, pgas_of(s)->path.along);
     if (pgas_of(s)->entry) {
         emit_line(&e, "p->n = 1 + (p->n > 0 ? p->n : 0);");
         emit_line(&e, "p->first -= p->stride;");

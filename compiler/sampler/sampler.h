@@ -136,6 +136,10 @@ bool sampler_meets_once(struct compiler *c, const struct step *s,
 void sampler_drop_parts(struct step *s, const struct factor *g);
 /* Distance of the numbers of elements that are neighbours in a path. */
 symp sampler_path_stride(struct compiler *c, const struct family *f, int along);
+/* Of a struct p of a path or series, the state s, the team, where the path of
+ * `element` begins, its stride and its length. */
+void sampler_emit_place_of_path(struct emitter *e, const struct family *f,
+                                int along);
 /* The loops over paths: `parallel` of struct sampler. */
 const char *sampler_over_paths(struct compiler *c, const struct step *s);
 
@@ -197,8 +201,8 @@ void sampler_find_translations(struct compiler *c, struct model *m);
 /* carried.c: steps that move a plate with the scale or the mean of its prior.
  */
 void sampler_find_carried(struct compiler *c, struct model *m);
-/* joint_marginal.c: parameters of joint Gaussian blocks that move with the block
- * integrated out, before its draw. */
+/* joint_marginal.c: parameters of joint Gaussian blocks that move with the
+ * block integrated out, before its draw. */
 void sampler_find_marginals(struct compiler *c, struct model *m);
 /* integrated.c: steps of parameters of priors whose nodes, drawn exactly, are
  * integrated out of them. Requires all moves; brings these steps before the

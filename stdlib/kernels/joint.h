@@ -323,7 +323,8 @@ struct gbm_joint_list {
     bool runs;          /* the rows of each cell follow one another */
 };
 
-/* The sum of a[i] b[i] through the vector unit. */
+/* gbm_dot of hundreds: by several sums at once, which do not wait for each
+ * other. */
 GBM_FN gbm_total gbm_joint_dot(const real *a, const real *b, int n)
 {
     gbm_total lanes[GBM_BLOCK_ROWS] = {0};
