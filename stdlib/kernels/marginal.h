@@ -157,10 +157,10 @@ GBM_FN bool gbm_marginal_pays(const struct gbm_marginal *k, int adapting)
     return pays;
 }
 
-/* Whether some parameter of y is further from that of x, on the logarithmic
- * scale, than the densities have digits: the block, which stays, has squares at
- * y of the ratio of the precisions there, whose difference is what is left. Way
- * and way back are so far alike. */
+/* Whether y is further from x, where there is an end, on the logarithmic scale
+ * than the densities have digits: the block, which stays, has squares at y of
+ * the ratio of the precisions there, whose difference is what is left. Way and
+ * way back are so far alike. */
 GBM_FN bool gbm_marginal_is_far(struct gbm_marginal *k)
 {
     const struct gbm_team alone = {0, 1};
@@ -168,12 +168,9 @@ GBM_FN bool gbm_marginal_is_far(struct gbm_marginal *k)
     bool far = false;
     gbm_adaptive_line(&alone, k->d, k->lower, k->upper, k->x, from);
     gbm_adaptive_line(&alone, k->d, k->lower, k->upper, k->y, k->z);
-    for (int i = 0; i < k->d; i++) {
-        const bool ends = k->lower[i] > -GBM_INF || k->upper[i] < GBM_INF;
-        const real by =
-            ends ? k->z[i] - from[i] : real_log(real_fabs(k->z[i] / from[i]));
-        far = far || !(real_fabs(by) < GBM_MARGINAL_FAR);
-    }
+    for (int i = 0; i < k->d; i++)
+        far = far || ((k->lower[i] > -GBM_INF || k->upper[i] < GBM_INF) &&
+                      !(real_fabs(k->z[i] - from[i]) < GBM_MARGINAL_FAR));
     return far;
 }
 
