@@ -30,10 +30,13 @@ static enum gbm_status compute_element(struct loader *l, int f, int64_t e)
 
 enum gbm_status loader_compute(struct loader *l, int v)
 {
+    /* beside random elements others may be computed from what is random */
+    const bool random = l->model->variables[v].role == GBM_STOCHASTIC;
     for (int f = 0; f < l->model->nfamilies; f++) {
         const struct gbm_family *fam = &l->model->families[f];
         bool first;
-        if (fam->variable != v || (fam->stochastic && !fam->data_block) ||
+        if (fam->variable != v ||
+            ((fam->stochastic || random) && !fam->data_block) ||
             rt_sequence_of(l->model, GBM_SEQUENCE_LOAD, f, &first) >= 0)
             continue;
         int64_t n = loader_count(l, f);

@@ -69,6 +69,19 @@ for x in '[null, 5, 2, 3]' '[1, 5, 2, 3]'; do
     refused random.bug both.json 'random\.bug:3:3: x\[2\] is computed here'
 done
 
+# beside random elements one is known, one is computed of what comes later
+cat >known.bug <<'E'
+model {
+  for (i in 1:6) { y[i] ~ dnorm(b[g[i]], 1) }
+  b[1] <- 0
+  for (k in 2:4) { b[k] ~ dnorm(b[k-1], 1) }
+  b[5] <- b[2] * (1 - r)
+  r ~ dbeta(2, 2)
+}
+E
+echo '{"g": [1, 2, 3, 4, 5, 5], "y": [1, 2, 3, 4, 5, 6]}' >known.json
+agrees known.bug known.json
+
 # a recursion: its first state is random, one is data, and it goes on from there
 cat >restart.bug <<'E'
 model {
