@@ -392,6 +392,8 @@ static void add_chains(struct cuda *c, struct options *o)
 {
     if (is_compact(c))
         add_to_parts(o, "-DGBM_COMPACT");
+    if (c->in->nchains >= RT_MANY_CHAINS)
+        add_to_parts(o, "-DGBM_MANY_CHAINS");
     if (c->chains.lanes && is_crowded(c))
         add_option(o, c->chains.kernel.part, "-DGBM_CHAINS_BLOCKS=8");
     if (c->pass_chains) {

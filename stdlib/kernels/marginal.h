@@ -30,10 +30,11 @@ enum { GBM_MARGINAL_MOST = 12 }; /* parameters of a block */
 /* Whether so many are moved. In single precision not: the difference of the two
  * log densities has no digits to spare. Nor where chains are so many that there
  * is nothing to tune (`cells` of a chain): a device is full of them, and two
- * factorisations more of each cost as much as many sweeps. */
+ * factorisations more of each cost as much as many sweeps; its program of many
+ * chains knows that, as code that nothing runs costs registers. */
 GBM_FN bool gbm_marginal_can(int d, long long cells)
 {
-#ifdef GBM_SINGLE
+#if defined(GBM_SINGLE) || defined(GBM_MANY_CHAINS)
     return false;
 #else
     return cells > 0 && d > 0 && d <= GBM_MARGINAL_MOST;
