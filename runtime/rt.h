@@ -340,6 +340,12 @@ struct rt_filter_run {
     double *chosen_paths; /* [nchosen][ntracked] */
 };
 
+/* Cells in a row of a variable that is real and per chain. */
+struct rt_run {
+    int variable;
+    int64_t first, n;
+};
+
 struct rt;
 struct rt_filter_device {
     /* Builds the program of the instance's particles. Slots that are per chain
@@ -441,6 +447,11 @@ struct rt_device {
     /* Copies the per-chain slots from or to in->slots[].values. */
     enum gbm_status (*put)(struct rt *rt);
     enum gbm_status (*get)(struct rt *rt);
+    /* The same of some variables: wanted[v]. NULL: all are in host memory. */
+    enum gbm_status (*get_some)(struct rt *rt, const bool *wanted);
+    /* sums[chain]: of n runs of cells. NULL: the host adds them up. */
+    enum gbm_status (*sum)(struct rt *rt, const struct rt_run *runs, int64_t n,
+                           double *sums);
     /* moments[v] for slots with `moments`: fills the caller's arrays. */
     enum gbm_status (*moments)(struct rt *rt, struct rt_moments *moments,
                                int64_t *count);

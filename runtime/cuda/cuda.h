@@ -22,6 +22,7 @@
  *   pass.c     a step's draws and a block's sum in one pass over the design
  *   ladder.c   tempering: sweeps with swaps between them
  *   particles.c   sequential samplers: particles are copied
+ *   sum.c      sums of cells that the host asks for
  *   filter.c   particle filters: times one after the other
  *   index.c    inverse indices */
 #ifndef CUDA_CUDA_H
@@ -396,18 +397,19 @@ struct cuda {
     CUmodule parts[CUDA_PARTS];   /* of the generated program */
     CUmodule kernels;
     struct cuda_fixed { /* of kernels.h; some only with dense blocks */
-        struct cuda_kernel sweeps_done, keep, add_densities, index_count,
-            index_scan, index_place, dense_scale_rows, dense_fold, dense_add,
-            dense_multiply, dense_mirror, dense_form, dense_potential,
-            dense_hold_potential, dense_hold_precision, dense_rescue,
-            dense_add_normals, dense_to_state, tiles_factor, tiles_draw,
-            small_gram, small_fold, small_draw, wide_scale, wide_prior,
-            wide_residual, wide_identity, wide_finish, ladder_powers,
-            ladder_logliks, ladder_swap, particles_copy, particles_average,
-            filter_begin, filter_most, filter_weigh, filter_norm, filter_take,
-            filter_number, filter_descend, filter_copy, filter_spread,
-            filter_fetch, filter_digit, filter_tell, filter_trace,
-            filter_gather, filter_squares, filter_paths, filter_keep;
+        struct cuda_kernel sweeps_done, keep, add_densities, add_cells,
+            index_count, index_scan, index_place, dense_scale_rows, dense_fold,
+            dense_add, dense_multiply, dense_mirror, dense_form,
+            dense_potential, dense_hold_potential, dense_hold_precision,
+            dense_rescue, dense_add_normals, dense_to_state, tiles_factor,
+            tiles_draw, small_gram, small_fold, small_draw, wide_scale,
+            wide_prior, wide_residual, wide_identity, wide_finish,
+            ladder_powers, ladder_logliks, ladder_swap, particles_copy,
+            particles_average, filter_begin, filter_most, filter_weigh,
+            filter_norm, filter_take, filter_number, filter_descend,
+            filter_copy, filter_spread, filter_fetch, filter_digit, filter_tell,
+            filter_trace, filter_gather, filter_squares, filter_paths,
+            filter_keep;
     } fixed;
 
     struct cuda_apart *apart;   /* NULL: no process compiles */
@@ -429,6 +431,9 @@ struct cuda {
     struct {
         CUdeviceptr from, copy; /* 0 until they are resampled first */
     } particles;
+    struct {
+        CUdeviceptr parts, all; /* 0 until sums are asked for first */
+    } sums;
     struct cuda_filter filter;
     int pass_chains; /* that a pass takes together; 0: there is none */
     struct cuda_monitor *monitors;
@@ -743,6 +748,11 @@ void cuda_ladder_free(struct cuda *c);
 enum gbm_status cuda_descend(struct rt *rt, const int *from,
                              const double *powers);
 enum gbm_status cuda_average(struct rt *rt, int n);
+
+/* ---- sum.c ---- */
+/* As struct rt_device says. */
+enum gbm_status cuda_sum(struct rt *rt, const struct rt_run *runs, int64_t n,
+                         double *sums);
 
 /* ---- filter.c, where c->filter.on ---- */
 extern const struct rt_filter_device cuda_filter_device;

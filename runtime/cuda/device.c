@@ -131,6 +131,7 @@ static void unload(struct cuda *c)
     cuda_ladder_free(c);
     cuda_filter_free(c);
     c->particles.from = c->particles.copy = 0;
+    c->sums.parts = c->sums.all = 0;
     cuda_drop_programs(c);
     cuda_aside_close(c);
     forget_plan(c);
@@ -496,17 +497,23 @@ static enum gbm_status cuda_put(struct rt *rt)
     return GBM_OK;
 }
 
-static enum gbm_status cuda_get(struct rt *rt)
+static enum gbm_status cuda_get_some(struct rt *rt, const bool *wanted)
 {
     struct cuda *c = rt->device_data;
     CU(cuCtxSetCurrent(c->context));
     for (int v = 0; v < c->in->model->nvariables; v++)
-        if (c->in->slots[v].per_chain && !c->in->model->variables[v].stays &&
+        if ((!wanted || wanted[v]) && c->in->slots[v].per_chain &&
+            !c->in->model->variables[v].stays &&
             c->in->model->variables[v].role != GBM_RECALLED)
             TRY(cuda_get_cells(c, c->in->slots[v].values, c->slots[v].values,
                                c->slots[v].cells,
                                c->in->model->variables[v].integer));
     return GBM_OK;
+}
+
+static enum gbm_status cuda_get(struct rt *rt)
+{
+    return cuda_get_some(rt, NULL);
 }
 
 static size_t count_bytes(const struct cuda *c, int variable)
@@ -592,6 +599,8 @@ __attribute__((visibility("default"))) const struct rt_device rt_cuda = {
     .run = cuda_run,
     .put = cuda_put,
     .get = cuda_get,
+    .get_some = cuda_get_some,
+    .sum = cuda_sum,
     .moments = cuda_moments,
     .put_moments = cuda_put_moments,
     .density = cuda_density,

@@ -72,27 +72,49 @@ CUDA_KERNEL keep(const struct gbm_control *control, const struct gbm_kept all)
     }
 }
 
-/* lp[chain] = (first ? 0 : lp[chain]) + the sum of its `count` densities. One
- * block of 256 per chain. */
-CUDA_KERNEL __launch_bounds__(256)
-    add_densities(const double *density, long long count, int first, double *lp)
+/* Returns `before` and what the 256 threads of a block have, added up, in the
+ * first of them. */
+__device__ static inline double add_threads(double sum, double before)
 {
     __shared__ double warp_sum[8];
-    const double *mine = density + blockIdx.x * count;
-    double sum = 0;
-    for (long long i = threadIdx.x; i < count; i += 256)
-        sum += mine[i];
     for (int step = 16; step > 0; step /= 2)
         sum += __shfl_xor_sync(0xffffffffu, sum, step);
     if (threadIdx.x % 32 == 0)
         warp_sum[threadIdx.x / 32] = sum;
     __syncthreads();
-    if (threadIdx.x == 0) {
-        double total = first ? 0 : lp[blockIdx.x];
-        for (int w = 0; w < 8; w++)
-            total += warp_sum[w];
-        lp[blockIdx.x] = total;
-    }
+    for (int w = 0; threadIdx.x == 0 && w < 8; w++)
+        before += warp_sum[w];
+    return before;
+}
+
+/* lp[chain] = (first ? 0 : lp[chain]) + the sum of its `count` densities. One
+ * block of 256 per chain. */
+CUDA_KERNEL __launch_bounds__(256)
+    add_densities(const double *density, long long count, int first, double *lp)
+{
+    const double *mine = density + blockIdx.x * count;
+    double sum = 0;
+    for (long long i = threadIdx.x; i < count; i += 256)
+        sum += mine[i];
+    sum = add_threads(sum, first ? 0 : lp[blockIdx.x]);
+    if (threadIdx.x == 0)
+        lp[blockIdx.x] = sum;
+}
+
+/* parts[chain][part]: sums of n cells of each chain, whose first ones lie
+ * `stride` apart. A block of 256 for each chain and part. */
+CUDA_KERNEL __launch_bounds__(256)
+    add_cells(const real *cells, long long stride, long long n, double *parts)
+{
+    const real *mine = cells + blockIdx.x * stride;
+    double sum = 0;
+#pragma unroll 8
+    for (long long i = blockIdx.y * 256 + threadIdx.x; i < n;
+         i += gridDim.y * 256)
+        sum += (double)mine[i];
+    sum = add_threads(sum, 0);
+    if (threadIdx.x == 0)
+        parts[(long long)blockIdx.x * gridDim.y + blockIdx.y] = sum;
 }
 
 /* ---- inverse indices: a stable counting sort, one warp per chunk, which has

@@ -17,8 +17,9 @@
 #define LOSS_SINGLE 1e-5
 #define GAIN_SINGLE 1e-8
 #define FAR_SINGLE 1e-3
-/* Sites for which that is compared, about. */
-enum { CHECKED = 1000 };
+/* Sites for which that is compared, about; runs of totals that a device adds up
+ * itself, at most. */
+enum { CHECKED = 1000, RUNS = 64 };
 
 struct start {
     double *u; /* free numbers where the sweep began */
@@ -26,19 +27,16 @@ struct start {
     bool done;
 };
 
-/* Totals of sites in a row, cells of one variable: they are summed in each
- * iteration. */
-struct totals {
-    int variable;
-    int64_t first, n;
-};
-
 struct sweeps {
     struct rt_mode *m;
     const struct rt_sites *sites;
     struct rt_expectation *expectations; /* [chains] */
-    struct totals *totals;               /* [ntotals], at most sites->n */
+    /* Totals of sites, which are summed in each iteration: [ntotals], at most
+     * sites->n; [chains] */
+    struct rt_run *totals;
     int64_t ntotals;
+    double *sums;
+    bool *wanted; /* [nvariables] of an iteration, or NULL: all */
     struct start *starts;
     uint32_t number; /* of the next sweep */
     bool single;
@@ -86,12 +84,12 @@ static double summed_out_of_some(const struct sweeps *k, int chain,
 }
 
 /* Of all; several sums at once, as each addition waits for the one before. */
-static double summed_out(const struct sweeps *k, int chain)
+static double add_up(const struct sweeps *k, int chain)
 {
     enum { BESIDE = 4 };
     struct rt_sum sum[BESIDE] = {{0}};
     for (int64_t r = 0; r < k->ntotals; r++) {
-        const struct totals *run = &k->totals[r];
+        const struct rt_run *run = &k->totals[r];
         const struct rt_slot *slot = &k->sites->in->slots[run->variable];
         const double *values = (const double *)slot->values +
                                (slot->per_chain ? chain * slot->cells : 0) +
@@ -104,16 +102,56 @@ static double summed_out(const struct sweeps *k, int chain)
     return rt_sum_of(&sum[0]);
 }
 
+/* What each start's last sweep summed out. */
+static enum gbm_status find_sums(struct sweeps *k)
+{
+    struct rt *rt = k->m->rt;
+    if (k->wanted)
+        return rt->device->sum(rt, k->totals, k->ntotals, k->sums);
+    for (int c = 0; c < k->m->in.nchains; c++)
+        k->sums[c] = k->starts[c].done ? 0 : add_up(k, c);
+    return GBM_OK;
+}
+
 /* ---- sweeps ----------------------------------------------------------------
  */
 
+/* Where starts are before a sweep. */
+static void note_starts(struct sweeps *k)
+{
+    for (int c = 0; c < k->m->in.nchains; c++) {
+        struct start *s = &k->starts[c];
+        if (s->done)
+            continue;
+        s->rest = rt_gradient_density(&k->m->climbs[c].gradient);
+        rt_gradient_release(&k->m->climbs[c].gradient, s->u);
+    }
+}
+
+/* A sweep from where starts are. What the host has stays until it is fetched,
+ * so the host may look at that meanwhile, unless it is the device. */
 static enum gbm_status sweep(struct sweeps *k)
 {
     struct rt *rt = k->m->rt;
     const struct rt_block one = {
         .seed = rt->options.seed, .first = k->number++, .sweeps = 1};
-    enum gbm_status s = rt->device->run(rt, &one);
-    return s == GBM_OK ? rt->device->get(rt) : s;
+    enum gbm_status s = GBM_OK;
+    if (!k->wanted || rt->threads < 2) {
+        note_starts(k);
+        s = rt->device->run(rt, &one);
+    } else {
+#pragma omp parallel sections num_threads(2)
+        {
+#pragma omp section
+            s = rt->device->run(rt, &one);
+#pragma omp section
+            note_starts(k);
+        }
+    }
+    if (s == GBM_OK)
+        s = k->wanted && k->number > 1 ? rt->device->get_some(rt, k->wanted)
+                                       : rt->device->get(rt);
+    return s == GBM_OK ? find_sums(k) : s;
 }
 
 /* What some sites add to the density of the first start for which that is a
@@ -185,19 +223,12 @@ static enum gbm_status iterate(struct sweeps *k, const struct check *first)
     bool any = true;
     for (int i = 0; any && i <= m->rt->options.iterations && !rt_stopped();
          i++) {
-        for (int c = 0; c < m->in.nchains; c++) {
-            struct start *s = &k->starts[c];
-            if (s->done)
-                continue;
-            s->rest = rt_gradient_density(&m->climbs[c].gradient);
-            rt_gradient_release(&m->climbs[c].gradient, s->u);
-        }
         if (sweep(k) != GBM_OK)
             return m->rt->status;
         any = false;
         for (int c = 0; c < m->in.nchains; c++) {
             struct start *s = &k->starts[c];
-            s->done = s->done || !goes_on(k, c, s->rest + summed_out(k, c));
+            s->done = s->done || !goes_on(k, c, s->rest + k->sums[c]);
             any = any || !s->done;
         }
         if (i == 0 && compare(k, first) != GBM_OK)
@@ -206,7 +237,7 @@ static enum gbm_status iterate(struct sweeps *k, const struct check *first)
             rt_clock_note("the first iteration of EM");
     }
     rt_clock_note("%u iterations", k->number);
-    return GBM_OK;
+    return k->wanted ? m->rt->device->get(m->rt) : GBM_OK;
 }
 
 static void find_totals(struct sweeps *k)
@@ -215,13 +246,35 @@ static void find_totals(struct sweeps *k)
         const struct rt_site *s = &k->sites->items[i];
         const int variable = total_of(k->sites, s);
         const int64_t cell = cell_of_total(k->sites, s);
-        struct totals *run = &k->totals[k->ntotals - (k->ntotals > 0)];
+        struct rt_run *run = &k->totals[k->ntotals - (k->ntotals > 0)];
         if (k->ntotals && run->variable == variable &&
             cell == run->first + run->n)
             run->n++;
         else
-            k->totals[k->ntotals++] = (struct totals){variable, cell, 1};
+            k->totals[k->ntotals++] = (struct rt_run){variable, cell, 1};
     }
+}
+
+/* What an iteration fetches of a device that adds up totals itself: what the
+ * densities read that no site has to do with. */
+static bool choose_wanted(struct sweeps *k)
+{
+    const struct gbm_model *m = k->m->in.model;
+    const struct rt_device *device = k->m->rt->device;
+    if (!device->sum || !device->get_some || k->ntotals > RUNS)
+        return true;
+    k->wanted = calloc((size_t)m->nvariables + 1, sizeof *k->wanted);
+    if (!k->wanted)
+        return false;
+    for (int f = 0; f < m->nfamilies; f++)
+        k->wanted[m->families[f].variable] |=
+            m->families[f].stochastic || rt_is_read(m, f);
+    for (int64_t i = 0; i < k->sites->n; i++) {
+        const struct rt_site *s = &k->sites->items[i];
+        k->wanted[m->families[s->family].variable] = false;
+        k->wanted[total_of(k->sites, s)] = false;
+    }
+    return true;
 }
 
 static bool create(struct sweeps *k)
@@ -229,9 +282,12 @@ static bool create(struct sweeps *k)
     const struct rt_mode *m = k->m;
     k->totals = calloc((size_t)k->sites->n + 1, sizeof *k->totals);
     k->starts = calloc((size_t)m->in.nchains, sizeof *k->starts);
-    if (!k->totals || !k->starts)
+    k->sums = calloc((size_t)m->in.nchains, sizeof *k->sums);
+    if (!k->totals || !k->starts || !k->sums)
         return false;
     find_totals(k);
+    if (!choose_wanted(k))
+        return false;
     for (int c = 0; c < m->in.nchains; c++) {
         m->climbs[c].end = RT_ASCENT_LIMIT;
         k->starts[c].u =
@@ -248,6 +304,8 @@ static void destroy(struct sweeps *k)
         free(k->starts[c].u);
     free(k->starts);
     free(k->totals);
+    free(k->sums);
+    free(k->wanted);
 }
 
 enum gbm_status rt_em_sweeps(struct rt_mode *m, const struct rt_sites *sites,
