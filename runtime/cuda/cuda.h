@@ -277,9 +277,9 @@ struct cuda_filter {
     CUdeviceptr acts, live, tracked, by_last; /* as struct rt_course has them */
     CUdeviceptr control, instants;
     CUdeviceptr increment, weight, taken, surplus, trace,
-        room;                                          /* [particles] */
-    CUdeviceptr largest, sums, squares, masses, empty; /* [tiles] */
-    CUdeviceptr ancestors; /* [times][particles] by resampling */
+        room;                          /* [particles] */
+    CUdeviceptr parts, squares, empty; /* [tiles] */
+    CUdeviceptr ancestors;             /* [times][particles] by resampling */
     CUdeviceptr keys, cell_sums, cell_squares, cell_masses, found; /* [batch] */
     CUdeviceptr filtered, smoothed, paths, chosen, chosen_paths;
 };
@@ -405,11 +405,10 @@ struct cuda {
             tiles_draw, small_gram, small_fold, small_draw, wide_scale,
             wide_prior, wide_residual, wide_identity, wide_finish,
             ladder_powers, ladder_logliks, ladder_swap, particles_copy,
-            particles_average, filter_begin, filter_most, filter_weigh,
-            filter_norm, filter_take, filter_number, filter_descend,
-            filter_copy, filter_spread, filter_fetch, filter_digit, filter_tell,
-            filter_trace, filter_gather, filter_squares, filter_paths,
-            filter_keep;
+            particles_average, filter_begin, filter_weigh, filter_take,
+            filter_number, filter_descend, filter_spread, filter_fetch,
+            filter_digit, filter_tell, filter_trace, filter_gather,
+            filter_squares, filter_paths, filter_keep;
     } fixed;
 
     struct cuda_apart *apart;   /* NULL: no process compiles */

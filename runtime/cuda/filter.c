@@ -11,8 +11,11 @@
 /* As in filter.h. */
 enum { THREADS = 256, TILE = 1024, LEVELS = RT_QUANTILES, DIGIT_VALUES = 256 };
 struct control {
-    double loglik, most;
+    double loglik;
     int events, resampling, failed;
+};
+struct part {
+    double most, sum, square;
 };
 struct instant {
     double loglik, ess;
@@ -96,10 +99,8 @@ static enum gbm_status request_particles(struct cuda *c)
     TRY(cuda_request(c, &d->surplus, n * sizeof(int), what));
     TRY(cuda_request(c, &d->trace, n * sizeof(int), what));
     TRY(cuda_request(c, &d->room, n * sizeof(uint64_t), what));
-    TRY(cuda_request(c, &d->largest, tiles * sizeof(double), what));
-    TRY(cuda_request(c, &d->sums, tiles * sizeof(double), what));
+    TRY(cuda_request(c, &d->parts, tiles * sizeof(struct part), what));
     TRY(cuda_request(c, &d->squares, tiles * sizeof(double), what));
-    TRY(cuda_request(c, &d->masses, tiles * sizeof(uint64_t), what));
     return cuda_request(c, &d->empty, tiles * sizeof(int), what);
 }
 
@@ -335,47 +336,40 @@ static enum gbm_status tiled(struct cuda *c, const struct cuda_kernel *k,
     return cuda_launch_grid(c, k, c->filter.tiles, 1, THREADS, 0, args);
 }
 
-static enum gbm_status weigh(struct cuda *c, int time)
-{
-    struct cuda_filter *d = &c->filter;
-    int n = d->course->particles;
-    CUdeviceptr instant = at(d->instants, time, sizeof(struct instant));
-    void *most[] = {&d->increment, &d->weight, &n, &d->largest};
-    void *weights[] = {&d->control, &d->increment, &d->largest,
-                       &d->tiles,   &time,         &n,
-                       &d->weight,  &d->sums};
-    void *norm[] = {&d->control, &d->sums,    &d->tiles,  &n,
-                    &d->weight,  &d->squares, &d->masses, &instant};
-
-    TRY(tiled(c, &c->fixed.filter_most, most));
-    TRY(tiled(c, &c->fixed.filter_weigh, weights));
-    return tiled(c, &c->fixed.filter_norm, norm);
-}
-
-static enum gbm_status resample(struct cuda *c, double share, int time)
+/* Weights, of sum 1, and how many offspring each is to have. */
+static enum gbm_status weigh(struct cuda *c, double share, int time)
 {
     struct cuda_filter *d = &c->filter;
     const struct rt_course *course = d->course;
     int n = course->particles, last = time == course->count;
     double below = course->below * n;
-    long long nlive = course->first_live[time + 1] - course->first_live[time];
     CUdeviceptr instant = at(d->instants, time, sizeof(struct instant));
+    void *weigh[] = {&d->increment, &n, &d->weight, &d->parts};
+    void *take[] = {&d->control, &d->parts, &d->tiles, &time,
+                    &n,          &below,    &share,    &last,
+                    &d->weight,  &d->taken, &d->empty, &instant};
+
+    TRY(tiled(c, &c->fixed.filter_weigh, weigh));
+    return tiled(c, &c->fixed.filter_take, take);
+}
+
+static enum gbm_status resample(struct cuda *c, int time)
+{
+    struct cuda_filter *d = &c->filter;
+    const struct rt_course *course = d->course;
+    int n = course->particles;
+    int nlive = (int)(course->first_live[time + 1] - course->first_live[time]);
     CUdeviceptr live =
         at(d->live, course->first_live[time], sizeof(struct place));
-    void *take[] = {&d->control, &d->weight, &d->squares, &d->masses,
-                    &d->tiles,   &n,         &below,      &share,
-                    &last,       &d->taken,  &d->empty,   &instant};
     void *number[] = {&d->control, &d->taken,     &d->empty,
                       &n,          &d->ancestors, &d->surplus};
-    void *descend[] = {&d->control, &d->surplus, &n, &d->ancestors, &d->weight};
-    void *copy[] = {&d->control, &live, &nlive, &n, &d->ancestors};
+    void *descend[] = {&d->control, &d->surplus,   &n,        &live,
+                       &nlive,      &d->ancestors, &d->weight};
 
-    TRY(tiled(c, &c->fixed.filter_take, take));
-    if (last)
+    if (time == course->count)
         return GBM_OK;
     TRY(tiled(c, &c->fixed.filter_number, number));
-    TRY(cuda_launch_flat(c, &c->fixed.filter_descend, n, descend));
-    return cuda_launch_flat(c, &c->fixed.filter_copy, n * nlive, copy);
+    return cuda_launch_flat(c, &c->fixed.filter_descend, n, descend);
 }
 
 /* ---- a filter ---- */
@@ -425,10 +419,10 @@ static enum gbm_status forward(struct rt *rt, struct rt_filter_run *run)
     TRY(cuda_launch_flat(c, &c->fixed.filter_begin, n, begin));
     for (int t = 1; t <= course->count && !run->stopped(); t++) {
         TRY(advance(c, run, t));
-        TRY(weigh(c, t));
+        TRY(weigh(c, run->shares[t], t));
         TRY(tell(c, false, course->first_tracked[t],
                  course->first_tracked[t + 1], 0, d->filtered));
-        TRY(resample(c, run->shares[t], t));
+        TRY(resample(c, t));
     }
     TRY(fetch(c, &control, d->control, sizeof control));
     TRY(fetch(c, run->filtered, d->filtered,

@@ -3,16 +3,16 @@
  * for programs of filters.
  *
  * Particles are in tiles, one a block. Sums of weights are added up in a fixed
- * order. What is compared with them, in resampling and for quantiles, are
- * weights as whole multiples of 2^-62, whose sums are exact, so that they
- * ascend wherever they are added up. */
+ * order. What is compared with them, for quantiles and for resampling within a
+ * tile, are weights as whole multiples of 2^-62, whose sums are exact, so that
+ * they ascend wherever they are added up; the shares of tiles ascend, too. */
 #define FILTER_THREADS 256
 #define FILTER_EACH 4 /* particles of a thread */
 #define FILTER_TILE (FILTER_THREADS * FILTER_EACH)
 
 /* Of the filter at hand. */
 struct filter_control {
-    double loglik, most;
+    double loglik;
     int events;     /* resamplings so far */
     int resampling; /* after the time at hand */
     int failed;     /* 0, or the time at which no particle is possible */
@@ -32,11 +32,12 @@ struct filter_place {
 };
 
 typedef unsigned long long filter_mass;
+#define FILTER_WHOLE 4611686018427387904.0 /* 2^62 */
 
 /* weight: at most 1 */
 __device__ static inline filter_mass mass_of(double weight)
 {
-    return (filter_mass)(weight * 4611686018427387904.0);
+    return (filter_mass)(weight * FILTER_WHOLE);
 }
 
 /* What all threads of the block have, added up; all get the sum. */
@@ -104,6 +105,12 @@ __device__ static inline T filter_sum_parts(const T *part, int end)
 
 /* ---- weights ---- */
 
+/* Of a tile, with weights over exp(most), the largest increment of what is
+ * possible: their sum and that of their squares. */
+struct filter_part {
+    double most, sum, square;
+};
+
 CUDA_KERNEL filter_begin(struct filter_control *control, double base, int n,
                          double *weight)
 {
@@ -115,106 +122,156 @@ CUDA_KERNEL filter_begin(struct filter_control *control, double base, int n,
     }
 }
 
-/* part: [tiles] the largest increment of what is possible. */
-CUDA_KERNEL filter_most(const double *increment, const double *weight, int n,
-                        double *part)
+/* Weights after the increments, over exp(most) of their tile. */
+CUDA_KERNEL filter_weigh(const double *increment, int n, double *weight,
+                         struct filter_part *parts)
 {
     const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
-    double most = -(double)GBM_INF;
+    double own[FILTER_EACH], most = -(double)GBM_INF, sum = 0, square = 0;
     for (int k = 0; k < FILTER_EACH; k++) {
         const int i = first + k * FILTER_THREADS;
-        if (i < n && weight[i] > 0 && increment[i] > most)
-            most = increment[i];
+        own[k] = i < n && weight[i] > 0 ? increment[i] : -(double)GBM_INF;
+        most = own[k] > most ? own[k] : most;
     }
     most = filter_largest(most);
-    if (threadIdx.x == 0)
-        part[blockIdx.x] = most;
-}
-
-/* Weights after the increments, not normalised; sums: [tiles] */
-CUDA_KERNEL filter_weigh(struct filter_control *control,
-                         const double *increment, const double *largest,
-                         int tiles, int time, int n, double *weight,
-                         double *sums)
-{
-    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
-    double most = -(double)GBM_INF, sum = 0;
-    for (int k = (int)threadIdx.x; k < tiles; k += FILTER_THREADS)
-        most = largest[k] > most ? largest[k] : most;
-    most = filter_largest(most);
-    if (thread_number() == 0) {
-        control->most = most;
-        if (!(most - most == 0) && !control->failed)
-            control->failed = time;
-    }
     for (int k = 0; k < FILTER_EACH; k++) {
         const int i = first + k * FILTER_THREADS;
         if (i >= n)
             continue;
-        const double w = weight[i];
-        const double x = w > 0 ? w * exp(increment[i] - most) : 0;
+        const double x =
+            own[k] > -(double)GBM_INF ? weight[i] * exp(own[k] - most) : 0;
         weight[i] = x;
         sum += x;
+        square += x * x;
     }
     sum = filter_sum(sum);
+    square = filter_sum(square);
     if (threadIdx.x == 0)
-        sums[blockIdx.x] = sum;
+        parts[blockIdx.x] = filter_part{most, sum, square};
 }
 
-/* squares, masses: [tiles] */
-CUDA_KERNEL filter_norm(struct filter_control *control, const double *sums,
-                        int tiles, int n, double *weight, double *squares,
-                        filter_mass *masses, struct filter_instant *instant)
+/* All weights, from their tiles: over exp(most). */
+__device__ static inline struct filter_part
+filter_total(const struct filter_part *parts, int tiles)
 {
-    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
-    if (control->failed)
-        return;
-    const double total = filter_sum_parts(sums, tiles);
-    double square = 0;
-    filter_mass mass = 0;
-    for (int k = 0; k < FILTER_EACH; k++) {
-        const int i = first + k * FILTER_THREADS;
-        if (i >= n)
-            continue;
-        const double w = weight[i] / total;
-        weight[i] = w;
-        square += w * w;
-        mass += mass_of(w);
+    struct filter_part all = {-(double)GBM_INF, 0, 0};
+    for (int k = (int)threadIdx.x; k < tiles; k += FILTER_THREADS)
+        all.most = parts[k].most > all.most ? parts[k].most : all.most;
+    all.most = filter_largest(all.most);
+    for (int k = (int)threadIdx.x; k < tiles; k += FILTER_THREADS) {
+        const double scale = exp(parts[k].most - all.most);
+        all.sum += parts[k].sum * scale;
+        all.square += parts[k].square * scale * scale;
     }
-    square = filter_sum(square);
-    mass = filter_sum(mass);
-    if (threadIdx.x == 0) {
-        squares[blockIdx.x] = square;
-        masses[blockIdx.x] = mass;
+    all.sum = filter_sum(all.sum);
+    all.square = filter_sum(all.square);
+    return all;
+}
+
+/* A tile with a smaller share of the weights than this is not resampled: so one
+ * that is has a particle whose mass is not 0. */
+#define FILTER_LEAST 0x1p-50
+
+/* The share of the tiles before number `end`: ascends with it, and is the same
+ * in all blocks. */
+__device__ static inline double filter_share(const struct filter_part *parts,
+                                             const struct filter_part *all,
+                                             int end)
+{
+    double sum = 0;
+    for (int k = (int)threadIdx.x; k < end; k += FILTER_THREADS) {
+        const double share =
+            parts[k].sum * exp(parts[k].most - all->most) / all->sum;
+        sum += share < FILTER_LEAST ? 0 : share;
     }
-    if (thread_number() == 0) {
-        control->loglik += control->most + log(total);
-        instant->loglik = control->loglik;
-    }
+    return filter_sum(sum);
 }
 
 /* ---- resampling, as runtime/filter/resample.c does it ---- */
 
-/* How many of the points (k + u) / n are below a share of the sum. */
-__device__ static inline int points_below(filter_mass mass, filter_mass total,
-                                          double u, int n)
+/* How many of the points (k + u) / n are below a share. */
+__device__ static inline int points_below(double share, double u, int n)
 {
-    const double points = ceil(n * ((double)mass / (double)total) - u);
-    return mass == total || points > n ? n : points > 0 ? (int)points : 0;
+    const double points = ceil(n * share - u);
+    return points > n ? n : points > 0 ? (int)points : 0;
 }
 
-/* Decides. taken: [n] offspring of the particles up to each; empty: [tiles]
- * those that have none. */
-CUDA_KERNEL filter_take(struct filter_control *control, const double *weight,
-                        const double *squares, const filter_mass *masses,
-                        int tiles, int n, double below, double u, int last,
+/* Points of a tile. */
+struct filter_points {
+    double share; /* of the weights before it */
+    int from, until;
+};
+
+__device__ static inline struct filter_points
+filter_points_of(const struct filter_part *parts, const struct filter_part *all,
+                 int tiles, int tile, double u, int n)
+{
+    const double total = filter_share(parts, all, tiles);
+    const double before = filter_share(parts, all, tile);
+    const double behind = filter_share(parts, all, tile + 1);
+    /* what rounding leaves is the last possible one's */
+    return filter_points{before,
+                         before == total ? n : points_below(before, u, n),
+                         behind == total ? n : points_below(behind, u, n)};
+}
+
+/* Shares the tile's points out. weight: of sum 1; taken: [n] offspring of the
+ * particles up to each. Returns how many of the tile have none. */
+__device__ static inline int filter_share_out(const struct filter_points *tile,
+                                              const double *weight, int n,
+                                              double u, int *taken)
+{
+    const int first =
+        (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x * FILTER_EACH;
+    filter_mass own = 0;
+    for (int i = first; i < first + FILTER_EACH && i < n; i++)
+        own += mass_of(weight[i]);
+    const filter_mass all = filter_sum(own);
+    filter_mass sum = filter_before(own);
+    int none = 0, before = 0;
+    /* at first those of the particles before the thread's */
+    for (int i = first - 1; i < first + FILTER_EACH && i < n; i++) {
+        sum += i < first ? 0 : mass_of(weight[i]);
+        const double share = tile->share + (double)sum / FILTER_WHOLE;
+        int until = points_below(share, u, n);
+        until = until < tile->from ? tile->from : until;
+        until = until > tile->until || sum == all ? tile->until : until;
+        if (i >= first) {
+            taken[i] = until;
+            none += until == before;
+        }
+        before = until;
+    }
+    return filter_sum(none);
+}
+
+/* Weights of sum 1; decides whether particles are resampled. empty: [tiles]
+ * those that have no offspring. */
+CUDA_KERNEL filter_take(struct filter_control *control,
+                        const struct filter_part *parts, int tiles, int time,
+                        int n, double below, double u, int last, double *weight,
                         int *taken, int *empty, struct filter_instant *instant)
 {
+    const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
     if (control->failed)
         return;
-    const double ess = 1 / filter_sum_parts(squares, tiles);
+    const struct filter_part all = filter_total(parts, tiles);
+    if (!(all.most - all.most == 0)) {
+        if (thread_number() == 0)
+            control->failed = time;
+        return;
+    }
+    const double scale = exp(parts[blockIdx.x].most - all.most) / all.sum;
+    for (int k = 0; k < FILTER_EACH; k++) {
+        const int i = first + k * FILTER_THREADS;
+        if (i < n)
+            weight[i] *= scale;
+    }
+    const double ess = all.sum * all.sum / all.square;
     const int resampling = !last && !(ess >= below);
     if (thread_number() == 0) {
+        control->loglik += all.most + log(all.sum);
+        instant->loglik = control->loglik;
         instant->ess = ess;
         instant->resampled = resampling;
         control->resampling = resampling;
@@ -222,22 +279,9 @@ CUDA_KERNEL filter_take(struct filter_control *control, const double *weight,
     }
     if (!resampling)
         return;
-    const filter_mass total = filter_sum_parts(masses, tiles);
-    filter_mass sum = filter_sum_parts(masses, (int)blockIdx.x), own = 0;
-    const int first =
-        (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x * FILTER_EACH;
-    for (int i = first; i < first + FILTER_EACH && i < n; i++)
-        own += mass_of(weight[i]);
-    sum += filter_before(own);
-    int none = 0, before = points_below(sum, total, u, n);
-    for (int i = first; i < first + FILTER_EACH && i < n; i++) {
-        sum += mass_of(weight[i]);
-        const int until = points_below(sum, total, u, n);
-        taken[i] = until;
-        none += until == before;
-        before = until;
-    }
-    none = filter_sum(none);
+    const struct filter_points tile =
+        filter_points_of(parts, &all, tiles, (int)blockIdx.x, u, n);
+    const int none = filter_share_out(&tile, weight, n, u, taken);
     if (threadIdx.x == 0)
         empty[blockIdx.x] = none;
 }
@@ -271,10 +315,27 @@ CUDA_KERNEL filter_number(const struct filter_control *control,
     }
 }
 
-/* Each that is numbered has the copy of its number. */
+/* Particle i has the cells of `from`, which is not copied itself. */
+__device__ static inline void copy_cells(const struct filter_place *live,
+                                         int nlive, long long i, long long from)
+{
+    for (int l = 0; l < nlive; l++) {
+        const struct filter_place at = live[l];
+        if (at.integer) {
+            int *values = (int *)at.values + at.cell;
+            values[i * at.stride] = values[from * at.stride];
+        } else {
+            real *values = (real *)at.values + at.cell;
+            values[i * at.stride] = values[from * at.stride];
+        }
+    }
+}
+
+/* Each that is numbered becomes the copy of its number. */
 CUDA_KERNEL filter_descend(const struct filter_control *control,
-                           const int *surplus, int n, int *ancestors,
-                           double *weight)
+                           const int *surplus, int n,
+                           const struct filter_place *live, int nlive,
+                           int *ancestors, double *weight)
 {
     if (control->failed || !control->resampling)
         return;
@@ -293,29 +354,7 @@ CUDA_KERNEL filter_descend(const struct filter_control *control,
                 low = middle + 1;
         }
         ancestor[i] = low;
-    }
-}
-
-/* Cells of what is copied; those that are copied stay as they are. */
-CUDA_KERNEL filter_copy(const struct filter_control *control,
-                        const struct filter_place *live, long long nlive, int n,
-                        const int *ancestors)
-{
-    if (control->failed || !control->resampling)
-        return;
-    const int *ancestor = ancestors + (long long)(control->events - 1) * n;
-    for (long long t = thread_number(); t < n * nlive; t += thread_count()) {
-        const struct filter_place at = live[t / n];
-        const long long i = t % n, from = ancestor[i];
-        if (from == i)
-            continue;
-        if (at.integer) {
-            int *values = (int *)at.values + at.cell;
-            values[i * at.stride] = values[from * at.stride];
-        } else {
-            real *values = (real *)at.values + at.cell;
-            values[i * at.stride] = values[from * at.stride];
-        }
+        copy_cells(live, nlive, i, low);
     }
 }
 
@@ -666,8 +705,7 @@ CUDA_KERNEL filter_squares(const filter_mass *room, int n, double *part)
     double square = 0;
     for (int k = 0; k < FILTER_EACH; k++) {
         const int i = first + k * FILTER_THREADS;
-        const double share =
-            i < n ? (double)room[i] / 4611686018427387904.0 : 0;
+        const double share = i < n ? (double)room[i] / FILTER_WHOLE : 0;
         square += share * share;
     }
     square = filter_sum(square);

@@ -19,7 +19,7 @@ static bool is_worth_it(const struct cuda *c)
     if (wanted)
         return atoi(wanted) != 0;
     if (!c->chains.lanes)
-        return !c->filter.on;
+        return true;
     for (int k = 0; k < c->in->model->nsteps; k++)
         if (c->in->steps[k].active &&
             (cuda_heavy_operations(c, k) > 0 || cuda_joint_bordered(c, k)))

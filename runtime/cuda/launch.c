@@ -161,12 +161,11 @@ static const struct fixed ladder_kernels[] = {
 };
 
 static const struct fixed filter_kernels[] = {
-    {FIXED(filter_begin)},   {FIXED(filter_most)},   {FIXED(filter_weigh)},
-    {FIXED(filter_norm)},    {FIXED(filter_take)},   {FIXED(filter_number)},
-    {FIXED(filter_descend)}, {FIXED(filter_copy)},   {FIXED(filter_spread)},
-    {FIXED(filter_fetch)},   {FIXED(filter_digit)},  {FIXED(filter_tell)},
-    {FIXED(filter_trace)},   {FIXED(filter_gather)}, {FIXED(filter_squares)},
-    {FIXED(filter_paths)},   {FIXED(filter_keep)},
+    {FIXED(filter_begin)},  {FIXED(filter_weigh)},   {FIXED(filter_take)},
+    {FIXED(filter_number)}, {FIXED(filter_descend)}, {FIXED(filter_spread)},
+    {FIXED(filter_fetch)},  {FIXED(filter_digit)},   {FIXED(filter_tell)},
+    {FIXED(filter_trace)},  {FIXED(filter_gather)},  {FIXED(filter_squares)},
+    {FIXED(filter_paths)},  {FIXED(filter_keep)},
 };
 
 static enum gbm_status find_each(struct cuda *c, const struct fixed *list,

@@ -92,7 +92,7 @@ alike f_cpu f_cuda 1e-9
 # Nothing of what is done between two times is the host's.
 GBM_FAKE_KERNELS=ran draw counted cuda --data linear.json --init \
     linear.init.json --chains 1 --particles 93
-for kernel in filter_advance_kernel filter_norm; do
+for kernel in filter_advance_kernel filter_take; do
     grep -qx "$kernel 12" ran || fail "$kernel: $(cat ran)"
 done
 
@@ -120,7 +120,7 @@ echo '{"mu": [0, 1]}' >hidden.init.json
 status 0 "$GBMC" -O 0 hidden.gbm -o model
 for device in cpu cuda; do
     draw h_$device $device --data hidden.json --init hidden.init.json \
-        --particles 203 --chains 2
+        --particles 1203 --chains 2
 done
 alike h_cpu h_cuda 1e-9
 
