@@ -407,8 +407,13 @@ void emit_family_work(struct text *out, struct compiler *c,
 
 /* program.c */
 void emit_program(struct text *out, struct compiler *c, struct model *m);
-/* The program may be compiled in parts 0 to STEP_PARTS, side by side: see
- * GBM_ENTRY in stdlib/kernels/skeleton.h. */
+/* headers.c: the headers of stdlib/kernels/gbm.h that a program and its tables
+ * call, included in place of gbm.h. */
+void emit_headers(struct text *out, struct compiler *c, const char *program,
+                  const char *tables);
+
+/* host.c: the host's file. The program may be compiled in parts 0 to
+ * STEP_PARTS, side by side: see GBM_ENTRY in stdlib/kernels/skeleton.h. */
 enum { STEP_PARTS = 4 };
 void emit_host(struct text *out, struct compiler *c, struct model *m,
                const char *program, const char *explanation);

@@ -403,11 +403,10 @@ static void emit_inverses(struct text *out, const struct model *m)
     text_append(out, "    {.variable = -1}};\n\n");
 }
 
-void emit_host(struct text *out, struct compiler *c, struct model *m,
-               const char *program, const char *explanation)
+/* The functions and tables that only the host has. */
+static void emit_tables(struct text *out, struct compiler *c, struct model *m,
+                        bool *readers, bool *gaps)
 {
-    text_append(out, "#include \"model.h\"\n\n");
-    text_append(out, program);
     text_append(out, "\n/* ---- the host's tables ---- */\n\n");
     emit_slots(out, c, m);
     emit_bind(out, m);
@@ -417,10 +416,22 @@ void emit_host(struct text *out, struct compiler *c, struct model *m,
     emit_inverses(out, m);
     emit_sequences(c, out, m);
     emit_family_work(out, c, m);
-    bool readers, gaps;
-    emit_readers(c, out, m, &readers, &gaps);
+    emit_readers(c, out, m, readers, gaps);
     emit_steps(out, c, m);
     text_append(out, "GBM_HOST_AHEAD(gbm_draw_ahead)\n\n");
+}
+
+void emit_host(struct text *out, struct compiler *c, struct model *m,
+               const char *program, const char *explanation)
+{
+    struct text tables = {0};
+    bool readers, gaps;
+    emit_tables(&tables, c, m, &readers, &gaps);
+    text_append(out, "#include \"model.h\"\n\n");
+    emit_headers(out, c, program, tables.data);
+    text_append(out, program);
+    text_append(out, tables.data);
+    text_free(&tables);
     int nfamilies = 0, nsequences = 0;
     for (const struct family *f = m->families; f; f = f->next)
         nfamilies++;

@@ -1,5 +1,7 @@
 /* gbm.h: what any generated program may call, for host and device. Samplers
- * name headers of their own beside it. */
+ * name headers of their own beside it. A program for the host includes those of
+ * these that it calls, and defines GBM_STDLIB_H (compiler/emit/headers.c): so
+ * each includes what it needs. */
 #ifndef GBM_STDLIB_H
 #define GBM_STDLIB_H
 

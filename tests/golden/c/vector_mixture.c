@@ -1,5 +1,29 @@
 #include "model.h"
 
+/* What it calls of gbm.h, in place of all of it. */
+#define GBM_STDLIB_H
+#include "real.h"
+#include "rng.h"
+#include "normal_function.h"
+#include "log_factorial.h"
+#include "gamma_function.h"
+#include "normal.h"
+#include "exponential.h"
+#include "gamma.h"
+#include "team.h"
+#include "between_rows.h"
+#include "categorical.h"
+#include "slice.h"
+#include "ahead.h"
+#include "normals.h"
+#include "linear.h"
+#include "row_terms.h"
+#include "poisson.h"
+#include "binomial.h"
+#include "dirichlet.h"
+#include "wishart.h"
+#include "multi_normal.h"
+
 /* vector_mixture: written by gbmc from vector_mixture.gbm. */
 #include "gbm.h"
 #include "team.h"
