@@ -263,6 +263,18 @@ static void for_each_latent(struct emitter *e, const struct step *s,
     }
 }
 
+void sampler_emit_follow_group(struct emitter *e, const struct step *s)
+{
+    for (int i = 0; s->through && i < s->block.n; i++) {
+        bool again = false; /* each variable once */
+        for (int j = 0; j < i; j++)
+            again = again || s->block.members[j].family->var ==
+                                 s->block.members[i].family->var;
+        if (!again)
+            emit_recompute(e, s, s->block.members[i].family->var);
+    }
+}
+
 void sampler_emit_group_cells(struct compiler *c, struct text *out,
                               const struct step *s)
 {
@@ -290,15 +302,7 @@ void sampler_emit_group_cells(struct compiler *c, struct text *out,
                 s->name);
     for_each_latent(&e, s, EACH_STATED, "$ = x[k];");
     emit_line(&e, "gbm_team_sync(team);");
-    if (s->through)
-        for (int i = 0; i < s->block.n; i++) {
-            bool again = false; /* each variable once */
-            for (int j = 0; j < i; j++)
-                again = again || s->block.members[j].family->var ==
-                                     s->block.members[i].family->var;
-            if (!again)
-                emit_recompute(&e, s, s->block.members[i].family->var);
-        }
+    sampler_emit_follow_group(&e, s);
     text_append(out, "}\n\n");
 }
 

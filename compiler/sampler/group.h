@@ -69,6 +69,8 @@ int sampler_open_group_member(struct emitter *e, const struct family *f,
  * team's: each lane has its own places. */
 void sampler_emit_group_cells(struct compiler *c, struct text *out,
                               const struct step *s);
+/* What is stored of derived nodes that follow a member, anew. */
+void sampler_emit_follow_group(struct emitter *e, const struct step *s);
 /* The log density of the parts, as function WHAT_. */
 void sampler_emit_group_density(struct compiler *c, struct text *out,
                                 const struct step *s, const char *what);

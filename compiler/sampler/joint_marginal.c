@@ -194,32 +194,82 @@ void sampler_add_marginal_slot(struct compiler *c, struct model *m,
 /* ---- its functions ---------------------------------------------------------
  */
 
-/* Between which ends each that is not observed lies. */
-static void emit_ends(struct compiler *c, struct text *out,
-                      const struct step *walk)
+/* What is done for each number that is neither observed nor drawn forward: k
+ * of them are before it, and i of those that move. */
+enum each { EACH_COUNTED, EACH_READ, EACH_WRITTEN, EACH_WATCHED };
+
+static void emit_number(struct emitter *e, enum each what, const char *cell,
+                        const char *lower, const char *upper)
+{
+    if (what == EACH_COUNTED)
+        return;
+    emit_line(e, "if (gbm_marginal_is(k_, i, k)) {");
+    e->indent++;
+    if (what == EACH_READ) {
+        emit_line(e, "k_->lower[i] = %s;", lower);
+        emit_line(e, "k_->upper[i] = %s;", upper);
+        emit_line(e, "k_->x[i] = %s;", cell);
+    } else if (what == EACH_WRITTEN) {
+        emit_line(e, "if (GBM_TEAM_OWNS(team, i))");
+        emit_line(e, "    %s = x[i];", cell);
+    }
+    emit_line(e, "i++;");
+    emit_close(e, 1);
+    if (what != EACH_WATCHED)
+        return;
+    emit_line(e, "else");
+    emit_line(e, "    gbm_marginal_watch(k_, k, adapting, %s, %s, %s);", cell,
+              lower, upper);
+}
+
+static void for_each(struct emitter *e, const struct step *walk, enum each what)
 {
     const struct walk *w = walk->own;
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN void ends_%s(const struct state *s, struct "
-                "gbm_marginal *k_)\n{\n    int k = 0;\n",
-                walk->name);
     for (int i = 0; i < walk->block.n; i++) {
-        const int depth = e.nloops;
+        const int depth = e->nloops;
         symp cell;
         const int braces =
-            sampler_open_group_member(&e, walk->block.members[i].family, &cell);
-        symp seen = sym_seen(c, cell->var, cell->nargs, cell->args);
-        emit_line(&e, "if (!%s) {", emit_expr(&e, seen));
-        emit_line(&e, "    k_->lower[k] = %s;",
-                  w->lower[i] ? emit_expr(&e, w->lower[i]) : "-GBM_INF");
-        emit_line(&e, "    k_->upper[k++] = %s;",
-                  w->upper[i] ? emit_expr(&e, w->upper[i]) : "GBM_INF");
-        emit_line(&e, "}");
-        emit_close(&e, braces);
-        e.nloops = depth;
+            sampler_open_group_member(e, walk->block.members[i].family, &cell);
+        symp seen = sym_seen(e->c, cell->var, cell->nargs, cell->args);
+        emit_line(e, "if (!%s%s%s) {", emit_expr(e, seen),
+                  cell->var->barren ? " && " : "",
+                  cell->var->barren ? emit_expr(e, sym_live(e->c, cell)) : "");
+        e->indent++;
+        emit_number(e, what, emit_expr(e, cell),
+                    w->lower[i] ? emit_expr(e, w->lower[i]) : "-GBM_INF",
+                    w->upper[i] ? emit_expr(e, w->upper[i]) : "GBM_INF");
+        emit_line(e, "k++;");
+        emit_close(e, braces + 1);
+        e->nloops = depth;
     }
-    text_append(out, "}\n");
+}
+
+/* count_; of those that move read_, with the ends of their supports, and
+ * write_; watch_ of the others. */
+static void emit_cells(struct compiler *c, struct text *out,
+                       const struct step *walk)
+{
+    static const char *const heads[] = {
+        "GBM_FN int count_%s(const struct state *s)\n{\n    int k = 0;\n",
+        "GBM_FN void read_%s(const struct state *s, struct gbm_marginal *k_)\n"
+        "{\n    int k = 0, i = 0;\n",
+        "GBM_FN void write_%s(const struct state *s, const struct gbm_team "
+        "*team,\n    const struct gbm_marginal *k_, const real *x)\n{\n    int "
+        "k = 0, i = 0;\n    gbm_team_sync(team);\n",
+        "GBM_FN void watch_%s(const struct state *s, const struct gbm_marginal "
+        "*k_, int adapting)\n{\n    int k = 0, i = 0;\n"};
+    for (enum each what = EACH_COUNTED; what <= EACH_WATCHED; what++) {
+        struct emitter e = emitter_new(c, out);
+        text_printf(out, heads[what], walk->name);
+        for_each(&e, walk, what);
+        if (what == EACH_COUNTED)
+            emit_line(&e, "return k;");
+        if (what == EACH_WRITTEN) {
+            emit_line(&e, "gbm_team_sync(team);");
+            sampler_emit_follow_group(&e, walk);
+        }
+        text_append(out, "}\n");
+    }
 }
 
 /* fit_: the log density that the block is drawn from, at its values. */
@@ -230,7 +280,8 @@ static void emit_fit(struct compiler *c, struct text *out, const struct step *s)
     const int n = joint_variables(s, vars);
     text_printf(out,
                 "GBM_FN_BIG gbm_total fit_%s(const struct state *s, const "
-                "struct gbm_team *team,\n    int telling)\n{\n",
+                "struct gbm_team *team,\n    struct gbm_marginal *k_, bool "
+                "second_, int telling)\n{\n",
                 s->name);
     emit_line(
         &e,
@@ -248,9 +299,9 @@ static void emit_fit(struct compiler *c, struct text *out, const struct step *s)
     emit_line(&e, "gbm_team_sync(team);");
     text_append(out, "#ifndef __CUDACC__\n");
     emit_line(&e, "if (telling)");
-    emit_line(&e, "    return gbm_marginal_told(&j_, x_, x_ + j_.d);");
+    emit_line(&e, "    return gbm_marginal_told(&j_, x_);");
     text_append(out, "#endif\n");
-    emit_line(&e, "return gbm_marginal_fit(&j_, team, x_, x_ + j_.d);");
+    emit_line(&e, "return gbm_marginal_fit(&j_, team, x_, k_, second_);");
     text_append(out, "}\n\n");
 }
 
@@ -258,13 +309,14 @@ static void emit_fit(struct compiler *c, struct text *out, const struct step *s)
  * changes by what their parts do, added nodes held: that is told as the step
  * has it, the block's taken out, and the block's by another way. */
 static void emit_densities(struct emitter *e, const struct step *s,
-                           const char *name)
+                           const char *name, bool second)
 {
+    const char *of = second ? "&k_, true" : "&k_, false";
     emit_line(e,
-              "const gbm_total %s_fit_ = fit_%s(s, team, 0), %s_told_ = "
-              "telling ? given_%s(s, team, 0) + fit_%s(s, team, 1) - "
+              "const gbm_total %s_fit_ = fit_%s(s, team, %s, 0), %s_told_ = "
+              "telling ? given_%s(s, team, 0) + fit_%s(s, team, %s, 1) - "
               "%s_fit_ : 0;",
-              name, s->name, name, s->name, s->name, name);
+              name, s->name, of, name, s->name, s->name, of, name);
     emit_line(e, "const real %s_ = (real)(density_%s(s, team, 0) - %s_fit_);",
               name, s->name, name);
 }
@@ -281,46 +333,62 @@ static void emit_added(struct emitter *e, const struct step *s)
     }
 }
 
-/* walk_: a step; what the log density changes by, where that is asked for. */
+/* Without a step, and what is learnt of parameters that do not move. */
+static void emit_pass(struct emitter *e, const struct step *s)
+{
+    emit_line(e, "if (team->lane == 0 && gbm_marginal_chooses(adapting))");
+    emit_line(e, "    watch_%s(s, &k_, adapting);", s->name);
+    emit_line(e, "if (!gbm_marginal_pays(&k_, adapting)) {");
+    emit_line(e, "    gbm_marginal_learn(&k_, team, adapting, false, false, "
+                 "0, 0);");
+    emit_line(e, "    return 0;");
+    emit_line(e, "}");
+}
+
+/* A step there, and the density here behind it: its factor draws the block
+ * where the step is not taken. */
+static void emit_try(struct emitter *e, const struct step *s)
+{
+    emit_line(e, "const real jacobian_ = gbm_marginal_propose(&k_, rng);");
+    emit_line(e, "write_%s(s, team, &k_, k_.y);", s->name);
+    emit_densities(e, s, "there", false);
+    emit_line(e, "write_%s(s, team, &k_, k_.x);", s->name);
+    emit_densities(e, s, "here", true);
+    emit_line(e, "real probability_ = 0;");
+    emit_line(e, "bool moves_ = gbm_is_finite(here_) && gbm_metropolis(rng, "
+                 "here_, k_.near ? there_ + jacobian_ : -GBM_INF, "
+                 "&probability_);");
+    emit_line(e, "if (telling)");
+    emit_line(e, "    moves_ = k_.near && gbm_is_finite(here_) && "
+                 "gbm_is_finite(there_);");
+    emit_line(e, "if (moves_)");
+    emit_line(e, "    write_%s(s, team, &k_, k_.y);", s->name);
+    emit_line(e, "gbm_marginal_learn(&k_, team, adapting, true, moves_, here_, "
+                 "probability_);");
+    emit_line(e, "*factored_ = k_.factored && !moves_;");
+}
+
+/* walk_: a step; what the log density changes by, where that is asked for.
+ * *factored_: the block's factor is that of where all stands. */
 static void emit_walk(struct compiler *c, struct text *out,
                       const struct step *s)
 {
     struct emitter e = emitter_new(c, out);
+    const char *tuning = s->slots->next->next->next->member;
     text_printf(out,
                 "GBM_FN gbm_total walk_%s(const struct state *s, struct "
                 "gbm_rng *rng,\n    const struct gbm_team *team, int adapting, "
-                "int telling)\n{\n",
+                "int telling, bool *factored_)\n{\n",
                 s->name);
-    emit_line(&e, "const struct gbm_team alone_ = {0, 1};");
-    emit_line(&e, "const int d_ = count_%s(s);", s->name);
-    emit_line(&e, "if (!gbm_marginal_can(d_, s->%s_stride))",
-              s->slots->next->next->next->member);
+    emit_line(&e, "const int all_ = count_%s(s);", s->name);
+    emit_line(&e, "*factored_ = false;");
+    emit_line(&e, "if (!gbm_marginal_can(all_, s->%s_stride))", tuning);
     emit_line(&e, "    return 0;");
     emit_line(&e, "struct gbm_marginal k_;");
-    emit_line(&e, "gbm_marginal_of(&k_, d_, s->%s);",
-              s->slots->next->next->next->member);
-    emit_line(&e, "read_%s(s, &alone_, k_.x);", s->name);
-    emit_line(&e, "ends_%s(s, &k_);", s->name);
-    emit_line(&e, "if (!gbm_marginal_pays(&k_, adapting)) {");
-    emit_line(&e, "    gbm_marginal_learn(&k_, team, adapting, false, false, "
-                  "0, 0);");
-    emit_line(&e, "    return 0;");
-    emit_line(&e, "}");
-    emit_densities(&e, s, "here");
-    emit_line(&e, "const real jacobian_ = gbm_marginal_propose(&k_, rng);");
-    emit_line(&e, "write_%s(s, team, k_.y);", s->name);
-    emit_densities(&e, s, "there");
-    emit_line(&e, "real probability_ = 0;");
-    emit_line(&e, "bool moves_ = gbm_is_finite(here_) && gbm_metropolis(rng, "
-                  "here_, there_ + jacobian_, &probability_);");
-    emit_line(&e, "if (telling)");
-    emit_line(&e,
-              "    moves_ = gbm_is_finite(here_) && gbm_is_finite(there_);");
-    emit_line(&e, "if (!moves_)");
-    emit_line(&e, "    write_%s(s, team, k_.x);", s->name);
-    emit_line(&e,
-              "gbm_marginal_learn(&k_, team, adapting, true, moves_, here_, "
-              "probability_);");
+    emit_line(&e, "gbm_marginal_of(&k_, all_, s->%s, telling);", tuning);
+    emit_line(&e, "read_%s(s, &k_);", s->name);
+    emit_pass(&e, s);
+    emit_try(&e, s);
     emit_added(&e, s);
     emit_line(&e, "return moves_ ? there_told_ - here_told_ : 0;");
     text_append(out, "}\n\n");
@@ -334,8 +402,7 @@ void sampler_emit_marginal(struct compiler *c, struct text *out,
         return;
     sampler_emit_group_comment(c, out, walk,
                                "Move together with the block integrated out");
-    sampler_emit_group_cells(c, out, walk);
-    emit_ends(c, out, walk);
+    emit_cells(c, out, walk);
     sampler_emit_group_density(c, out, walk, "density");
     sampler_emit_group_density(c, out, walk_of(s)->given, "given");
     emit_fit(c, out, s);

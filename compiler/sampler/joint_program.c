@@ -203,16 +203,20 @@ int joint_count_terms(const struct step *s)
     return n;
 }
 
+static const char *normals_of(const struct step *s)
+{
+    return joint_of(s)->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0";
+}
+
 static void emit_sparse_draw(struct emitter *e, const struct step *s,
                              bool border)
 {
-    const char *normals =
-        joint_of(s)->rescalings ? "j_.work + j_.table[GBM_J_SPARE]" : "0";
     const char *draw = intern_format(
         e->c, "gbm_sparse_draw(&j_.factor, rng, team, j_.V, j_.x, %s)",
-        normals);
+        normals_of(s));
     if (border) {
-        emit_line(e, "const bool drawn_ = border_");
+        emit_line(e, "const bool drawn_ = %sborder_",
+                  joint_of(s)->walk ? "factored_ ? true : " : "");
         emit_line(e,
                   "    ? GBM_BORDER_DRAW(%s, border_%s, &j_, s, %d, rng, team, "
                   "j_.work + j_.table[GBM_J_SPARE])",
@@ -230,13 +234,22 @@ static void emit_drawn(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "GBM_FN bool drawn_%s(const struct state *s, struct gbm_rng "
-                "*rng,\n    const struct gbm_team *team, int adapting)\n{\n",
-                s->name);
+                "*rng,\n    const struct gbm_team *team, int adapting%s)\n{\n",
+                s->name, joint_of(s)->walk ? ", bool factored_" : "");
     emit_joint_of(&e, s);
     const bool border = can_have_border(s);
     if (border)
         emit_line(&e, "const bool border_ = GBM_BORDERED(%s);", s->name);
-    emit_line(&e, "assemble_%s(s, team, &j_%s);", s->name,
+    if (joint_of(s)->walk) { /* as it stands from there */
+        emit_line(&e, "if (factored_)");
+        emit_line(&e,
+                  "    gbm_sparse_finish(&j_.factor, rng, team, j_.V, j_.x, "
+                  "%s);",
+                  normals_of(s));
+        emit_line(&e, "else");
+    }
+    emit_line(&e, "%sassemble_%s(s, team, &j_%s);",
+              joint_of(s)->walk ? "    " : "", s->name,
               border ? ", border_" : "");
     if (joint_of(s)->curved) {
         emit_line(&e, "const struct gbm_curved c_ = gbm_curved_of(&j_);");
@@ -267,18 +280,25 @@ static void emit_update(struct compiler *c, struct text *out,
     struct emitter e = emitter_new(c, out);
     emit_drawn(c, out, s);
     emit_open_update(out, s);
+    const char *factored = "";
     if (joint_of(s)->walk) {
+        factored = ", factored_";
+        emit_line(&e, "bool factored_ = false;");
         emit_line(&e, "if (adapting != GBM_ALONE)");
-        emit_line(&e, "    (void)walk_%s(s, rng, team, adapting, 0);", s->name);
+        emit_line(&e,
+                  "    (void)walk_%s(s, rng, team, adapting, 0, &factored_);",
+                  s->name);
     }
     if (joint_of(s)->rescalings) {
-        emit_line(&e, "if (!drawn_%s(s, rng, team, adapting) ||", s->name);
+        emit_line(&e, "if (!drawn_%s(s, rng, team, adapting%s) ||", s->name,
+                  factored);
         emit_line(&e, "    adapting == GBM_ALONE)");
         emit_line(&e, "    return;");
         emit_joint_of(&e, s);
         emit_line(&e, "rescale_all_%s(s, rng, team, &j_, 0);", s->name);
     } else {
-        emit_line(&e, "(void)drawn_%s(s, rng, team, adapting);", s->name);
+        emit_line(&e, "(void)drawn_%s(s, rng, team, adapting%s);", s->name,
+                  factored);
     }
     text_append(out, "}\n\n");
 }

@@ -602,10 +602,10 @@ void sampler_emit_rescale_check(struct text *out, const struct step *s)
         "*context)\n{\n    const struct state *s = (const struct state "
         "*)state;\n    struct gbm_rng rng;\n    gbm_rng_start(&rng, "
         "sweep->seed, chain, sweep->sweep, %d, 0);\n    const bool drawn = "
-        "drawn_%s(s, &rng, &gbm_alone, GBM_ALONE);\n    between(context);\n"
+        "drawn_%s(s, &rng, &gbm_alone, GBM_ALONE%s);\n    between(context);\n"
         "    if (!drawn)\n        return 0; /* and no scale moves */\n"
         "    double told = 0;\n",
-        s->name, s->number, s->name);
+        s->name, s->number, s->name, joint_of(s)->walk ? ", false" : "");
     if (joint_of(s)->rescalings)
         text_printf(
             out,
@@ -616,8 +616,8 @@ void sampler_emit_rescale_check(struct text *out, const struct step *s)
             s->slots->next->next->member, s->name);
     if (joint_of(s)->walk)
         text_printf(out,
-                    "    told += (double)walk_%s(s, &rng, &gbm_alone, "
-                    "GBM_ALONE, 1);\n",
+                    "    bool factored;\n    told += (double)walk_%s(s, &rng, "
+                    "&gbm_alone, GBM_ALONE, 1, &factored);\n",
                     s->name);
     text_append(out, "    return told;\n}\n");
 }

@@ -102,16 +102,11 @@ GBM_FN void gbm_skip_normals(struct gbm_rng *rng, int n)
     rng->left = 0;
 }
 
-/* b := a draw of N(Q^-1 b, Q^-1), that is m + L'^-1 z with m = Q^-1 b, Q in V
- * (Rue 2001, Fast sampling of Gaussian Markov random fields). Leaves z in
- * `normals` [d] if that is not NULL. False if Q is not positive definite. */
-GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
-                            const struct gbm_team *team, real *V, real *b,
-                            real *normals)
+/* b := L'^-1 (b + z), z normal, of which b was L^-1 b: a draw as below. */
+GBM_FN void gbm_sparse_finish(const struct gbm_sparse *f, struct gbm_rng *rng,
+                              const struct gbm_team *team, const real *V,
+                              real *b, real *normals)
 {
-    if (!gbm_sparse_factor(f, team, V))
-        return false;
-    gbm_sparse_forward(f, team, V, b);
     gbm_team_sync(team);
     GBM_TEAM_FOR(i, 0, normals ? f->d : 0, team)
     normals[i] = b[i];
@@ -122,6 +117,19 @@ GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
     if (normals)
         gbm_team_sync(team); /* all have read b */
     gbm_sparse_backward(f, team, V, b);
+}
+
+/* b := a draw of N(Q^-1 b, Q^-1), that is m + L'^-1 z with m = Q^-1 b, Q in V
+ * (Rue 2001, Fast sampling of Gaussian Markov random fields). Leaves z in
+ * `normals` [d] if that is not NULL. False if Q is not positive definite. */
+GBM_FN bool gbm_sparse_draw(const struct gbm_sparse *f, struct gbm_rng *rng,
+                            const struct gbm_team *team, real *V, real *b,
+                            real *normals)
+{
+    if (!gbm_sparse_factor(f, team, V))
+        return false;
+    gbm_sparse_forward(f, team, V, b);
+    gbm_sparse_finish(f, rng, team, V, b, normals);
     return true;
 }
 
