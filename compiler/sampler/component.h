@@ -12,6 +12,8 @@ enum { MOST_CELLS = 16 };
 struct of_component {
     struct family *family; /* its first statement */
     int dim;
+    unsigned also; /* a bit for each further subscript that is a component's:
+                      of P[z[i],z[j]] component k has row and column k */
 };
 
 struct components {

@@ -10,185 +10,455 @@
  * not tell them apart the names are of no account, and stay.
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
-#include "sampler/component.h"
-
-struct exchange {
-    struct compiler *c;
-    struct model *m;
-    struct step *labels; /* draws them */
-    struct components has;
-    bool failed;
-};
+#include "sampler/exchange.h"
 
 static const struct exchange *exchange_of(const struct step *s)
 {
     return s->own;
 }
 
+/* ---- labels ----------------------------------------------------------------
+ */
+
+static const struct var *label_of(const struct exchange *k)
+{
+    return k->labels->family->var;
+}
+
+/* Whether s draws labels whole numbers from a constant on, a plate of them or
+ * a path. */
+static bool draws_labels(const struct model *m, const struct step *s)
+{
+    return (s->sampler == &sampler_enumeration ||
+            s->sampler == &sampler_forward_backward) &&
+           s->support.lower && s->support.upper && !s->integrated &&
+           s->support.lower->kind == SYM_NUM && sym_fixed(s->support.upper) &&
+           !s->family->nslices && s->family->nloops <= 1 &&
+           sampler_is_free(m, s->family);
+}
+
+/* All labels of v begin with the same number, and k->labels becomes the
+ * last step that draws some; how many there are may be known at load alone. */
+static bool are_labels(struct exchange *k, const struct var *v)
+{
+    if (v->ndim != 1 || v->role != ROLE_STOCHASTIC || v->whole || v->rest_of)
+        return false;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        const struct step *s = f->stochastic ? sampler_step_of(k->m, f) : NULL;
+        if (!s || !draws_labels(k->m, s) || k->nends == MAX_MEMBERS)
+            return false;
+        k->first = k->nends ? k->first : s->support.lower;
+        if (!sym_same(k->first, s->support.lower))
+            return false;
+        k->end[k->nends++] = s->support.upper;
+    }
+    for (struct step *s = k->m->steps; s; s = s->next)
+        for (const struct family *f = v->families; f; f = f->next_of_var)
+            if (sampler_step_draws(s, f))
+                k->labels = s;
+    return k->labels != NULL;
+}
+
+/* As many as v has elements along d, where that is plain from its statements;
+ * 0: it is not. */
+static double stated_extent(const struct var *v, int d)
+{
+    double most = 0;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        symp end = f->upper[d] ? f->upper[d] : f->lower[d];
+        if (end->kind != SYM_NUM || f->stochastic)
+            return 0;
+        most = end->number > most ? end->number : most;
+    }
+    return most;
+}
+
+/* Whether some label is one of two, and so all that may trade places are. */
+static bool are_two(const struct exchange *k)
+{
+    bool two = false;
+    for (int i = 0; i < k->nends; i++) {
+        symp end = k->end[i];
+        const double last = end->kind == SYM_NUM ? end->number
+                            : end->kind == SYM_EXTENT
+                                ? stated_extent(end->var, end->dim)
+                                : 0;
+        two = two || last == k->first->number + 1;
+    }
+    return two;
+}
+
+/* Whether e is a label as a subscript: the first one, be it 0, has cell 1. */
+static bool at_label(const struct exchange *k, symp e)
+{
+    symp label = sampler_find_reference(e, label_of(k));
+    return label &&
+           sym_same(e, sym_add2(k->c, label,
+                                sym_sub(k->c, sym_num(k->c, 1), k->first)));
+}
+
 /* ---- what a component has --------------------------------------------------
  */
 
-/* Whether all cells are drawn, as the compiler chose. */
-static bool may_trade(const struct exchange *k, const struct var *v)
+static bool is_drawn(const struct exchange *k, const struct family *f)
 {
+    return sampler_is_free(k->m, f) && !f->affine && !f->data_block &&
+           !f->sequence && !sampler_step_of(k->m, f)->scaled.by;
+}
+
+/* Whether f says of a matrix that it is symmetric. */
+static bool is_mirrored(const struct family *f)
+{
+    symp e = f->body;
+    return e && !f->nslices && e->kind == SYM_REF && e->nargs == 2 &&
+           f->var->ndim == 2 && (e->var == f->var || e->var->whole == f->var) &&
+           sym_same(e->args[0], f->lower[1]) &&
+           sym_same(e->args[1], f->lower[0]);
+}
+
+struct var *sampler_exchange_drawn(const struct exchange *k,
+                                   const struct var *v)
+{
+    struct var *drawn = NULL;
+    for (struct var *u = k->m->vars; u; u = u->next)
+        drawn = u->whole == v ? u : drawn;
+    if (!drawn || v->role != ROLE_DERIVED || !v->stored)
+        return NULL;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        const bool copies = f->body && f->body->kind == SYM_REF &&
+                            f->body->var == drawn && f->body->nargs == 2 &&
+                            sym_same(f->body->args[0], f->lower[0]) &&
+                            sym_same(f->body->args[1], f->lower[1]);
+        if (f->stochastic || (!copies && !is_mirrored(f)))
+            return NULL;
+    }
+    return drawn;
+}
+
+/* Whether all cells are drawn, as the compiler chose. */
+static bool may_trade(const struct exchange *k, const struct var *v,
+                      unsigned dims)
+{
+    const struct var *drawn = dims == 3 ? sampler_exchange_drawn(k, v) : NULL;
+    v = drawn ? drawn : v;
     if (v->role != ROLE_STOCHASTIC || v->rest_of || v->slope_of || v->indexes ||
-        v->whole)
+        (v->whole && !drawn))
         return false;
     for (const struct family *f = v->families; f; f = f->next_of_var)
-        if (!sampler_is_free(k->m, f) || f->affine || f->data_block ||
-            f->sequence || sampler_step_of(k->m, f)->scaled.by)
+        if (!f->stochastic || !is_drawn(k, f))
             return false;
     return v->families != NULL;
 }
 
-static void add_cells(struct exchange *k, struct var *v, int dim)
+static unsigned dims_of(const struct of_component *v)
+{
+    return 1U << v->dim | v->also;
+}
+
+/* v is read at labels in these dimensions: as often as anywhere, or else it
+ * tells of components by more than what they have. */
+static void add_cells(struct exchange *k, struct var *v, unsigned dims)
 {
     const struct of_component *known = sampler_component_cells(&k->has, v);
-    if (known)
-        k->failed = k->failed || known->dim != dim;
-    else if (k->has.n == MOST_CELLS || !may_trade(k, v))
+    int first = 0;
+    while (!(dims >> first & 1))
+        first++;
+    if (known ? dims_of(known) != dims
+              : k->has.n == MOST_CELLS || !may_trade(k, v, dims))
         k->failed = true;
-    else
-        k->has.cells[k->has.n++] = (struct of_component){v->families, dim};
+    if (known || k->failed)
+        return;
+    k->has.cells[k->has.n++] =
+        (struct of_component){v->families, first, dims & ~(1U << first)};
+    k->more = true;
 }
 
 /* Whether v is computed and kept, from labels or from what components have. */
 static bool follows(const struct exchange *k, const struct var *v)
 {
     return v->role == ROLE_DERIVED && v->stored &&
-           sampler_follows_components(k->m, &k->has, k->labels->family->var, v);
+           !sampler_component_cells(&k->has, v) &&
+           sampler_follows_components(k->m, &k->has, label_of(k), v);
+}
+
+/* Whether all elements of v are one number: w[k] <- 1 / K. */
+static bool is_one_number(const struct var *v)
+{
+    const struct family *f = v->families;
+    return v->role == ROLE_CONSTANT && f && !f->next_of_var && !f->stochastic &&
+           f->body && !f->nslices && !sym_has_any_loop(f->body) &&
+           !sym_has_cells(f->body);
 }
 
 /* In what reads labels, a label may stand as the subscript alone of what its
- * component has, and that at a label alone. */
-static void look(struct exchange *k, symp e)
+ * component has, and that at a label alone. *beside: a label stands elsewhere,
+ * too. */
+static void look(struct exchange *k, symp e, bool *beside)
 {
-    const struct var *z = k->labels->family->var;
     const bool cell = e->kind == SYM_REF || e->kind == SYM_SEEN;
-    int labels = 0;
-    if (cell && (e->var == z || follows(k, e->var)))
-        k->failed = true;
-    for (int i = 0; i < e->nargs && !k->failed; i++) {
-        if (cell && e->args[i]->kind == SYM_REF && e->args[i]->var == z) {
-            add_cells(k, e->var, i);
-            labels++;
-        } else {
-            look(k, e->args[i]);
-        }
+    unsigned dims = 0;
+    if (e->kind == SYM_REF && e->var == label_of(k)) {
+        *beside = true;
+        return;
     }
-    if (labels > 1 ||
-        (cell && !labels && sampler_component_cells(&k->has, e->var)))
+    if (cell && is_one_number(e->var))
+        return;
+    for (int i = 0; i < e->nargs && !k->failed; i++) {
+        if (cell && at_label(k, e->args[i]))
+            dims |= 1U << i;
+        else
+            look(k, e->args[i], beside);
+    }
+    if (dims)
+        add_cells(k, e->var, dims);
+    else if (cell &&
+             (sampler_component_cells(&k->has, e->var) || follows(k, e->var)))
         k->failed = true;
+}
+
+/* What components have says the same whatever they are called. */
+static symp hide_cells(struct compiler *c, symp e, void *exchange)
+{
+    const struct exchange *k = exchange;
+    if (e->kind != SYM_REF || !sampler_component_cells(&k->has, e->var))
+        return NULL;
+    return sym_param(c, intern_format(c, "its %s", sym_text(c, e)));
+}
+
+/* An expression where one of two labels stands beside what components have:
+ * whether it tells of either the same, where numbers turn. */
+static bool turns(struct exchange *k, symp e)
+{
+    symp rest = sym_map(k->c, e, hide_cells, k);
+    symp label = sampler_find_reference(rest, label_of(k));
+    if (!label || !are_two(k))
+        return false;
+    symp low = sym_replace(k->c, rest, label, k->first);
+    symp second = sym_add2(k->c, k->first, sym_num(k->c, 1));
+    symp high = sym_replace(k->c, rest, label, second);
+    return !sym_has_var(low, label_of(k)) &&
+           (sym_same(low, high) ||
+            sampler_find_turns(k->c, k->m, &k->turned, low, high));
 }
 
 static bool reads_labels(const struct exchange *k, const struct factor *g)
 {
-    return sampler_factor_reads(g, k->labels->family->var) ||
-           g->family == k->labels->family;
+    return sampler_factor_reads(g, label_of(k)) ||
+           g->family->var == label_of(k);
 }
 
 static void look_at_factor(struct exchange *k, const struct factor *g)
 {
+    const bool own = g->family->var == label_of(k);
+    const struct exchange before = *k;
     struct factor rest = *g;
     symp all[FACTOR_EXPRESSIONS];
-    if (g->family == k->labels->family) /* the labels are its own */
+    if (own) /* the labels are its own */
         rest.value = rest.lower = rest.upper = NULL;
     const int n = model_factor_expressions(&rest, all);
-    for (int i = 0; i < n; i++)
-        look(k, all[i]);
+    for (int i = 0; i < n && !k->failed; i++) {
+        bool beside = false;
+        look(k, all[i], &beside);
+        if (beside && !k->failed && !turns(k, all[i]))
+            k->failed = true;
+    }
+    if (!own || !k->failed)
+        return;
+    *k = before; /* it tells labels apart */
+    k->told = true;
 }
 
-/* All that components have, and whether that is all that labels choose. */
+static bool turned_are_apart(const struct exchange *k)
+{
+    for (int i = 0; i < k->turned.n; i++)
+        if (sampler_component_cells(&k->has, k->turned.turns[i].u) ||
+            (k->turned.turns[i].v &&
+             sampler_component_cells(&k->has, k->turned.turns[i].v)))
+            return false;
+    return true;
+}
+
+/* All that components have, and whether that is all that labels choose. Once
+ * more where something was found: it must be so with all of it. */
 static bool find_components(struct exchange *k)
 {
     int before;
     do {
-        before = k->has.n;
+        k->more = false;
+        before = k->turned.n;
         for (const struct factor *g = k->m->factors; g && !k->failed;
              g = g->next)
             if (!g->replaced && reads_labels(k, g))
                 look_at_factor(k, g);
-    } while (k->has.n > before && !k->failed);
-    return !k->failed && k->has.n > 0;
+    } while ((k->more || k->turned.n > before) && !k->failed);
+    return !k->failed && k->has.n + k->turned.n > 0 && turned_are_apart(k);
 }
 
 /* ---- what tells one from another -------------------------------------------
  */
 
+enum { MOST_COMPONENT_LOOPS = 4 };
+
+/* The loops of a density that go through components. */
 struct telling {
     const struct exchange *k;
-    const struct loop *component;
+    const struct loop *loops[MOST_COMPONENT_LOOPS];
+    int n;
+    bool failed;
 };
 
-/* Where a component is more than the subscript of what it has, or what one has
- * is read elsewhere. */
+static bool is_component(const struct telling *t, symp e)
+{
+    bool found = false;
+    for (int i = 0; i < t->n && e->kind == SYM_LOOP; i++)
+        found = found || e->loop == t->loops[i];
+    return found;
+}
+
+/* What v is of components, or the matrix that it is the drawn part of. */
+static const struct of_component *own_of(const struct exchange *k,
+                                         const struct var *v)
+{
+    const struct of_component *own = sampler_component_cells(&k->has, v);
+    return own || !v->whole ? own : sampler_component_cells(&k->has, v->whole);
+}
+
+/* The loops in the places of components. */
+static void find_loops(struct telling *t, symp e)
+{
+    const struct of_component *own =
+        e->kind == SYM_REF ? own_of(t->k, e->var) : NULL;
+    for (int i = 0; i < e->nargs; i++) {
+        find_loops(t, e->args[i]);
+        if (!own || !(dims_of(own) >> i & 1) || is_component(t, e->args[i]))
+            continue;
+        t->failed = t->failed || e->args[i]->kind != SYM_LOOP ||
+                    t->n == MOST_COMPONENT_LOOPS;
+        if (!t->failed)
+            t->loops[t->n++] = e->args[i]->loop;
+    }
+}
+
+/* Where a component is more than the subscript of what it has. */
 static bool tells(symp e, const void *telling)
 {
     const struct telling *t = telling;
     const bool cell = e->kind == SYM_REF || e->kind == SYM_SEEN;
-    const struct of_component *own =
-        cell ? sampler_component_cells(&t->k->has, e->var) : NULL;
-    bool its_own = !own;
+    const struct of_component *own = cell ? own_of(t->k, e->var) : NULL;
+    if (cell && is_one_number(e->var))
+        return false;
     for (int i = 0; i < e->nargs; i++) {
-        const bool component =
-            e->args[i]->kind == SYM_LOOP && e->args[i]->loop == t->component;
-        if (component && !(own && own->dim == i))
+        const bool component = is_component(t, e->args[i]);
+        const bool its_own = own && dims_of(own) >> i & 1;
+        if (component != its_own)
             return true;
-        its_own = its_own || (component && own->dim == i);
     }
-    return !its_own;
+    return false;
 }
 
-/* Whether the density of a plate over components, which names them in turn, is
- * the same however they trade places. */
-static bool is_alike(const struct exchange *k, const struct factor *g)
+/* Whether each loop of the plate goes through all components by itself, or
+ * both through half a matrix that is the mirror image of the other. */
+static bool goes_through_all(const struct telling *t, const struct factor *g)
 {
-    const struct of_component *own =
-        sampler_component_cells(&k->has, g->family->var);
-    symp all[FACTOR_EXPRESSIONS];
-    const int n = model_factor_expressions(g, all);
-    if (!own || g->family->factor != g ||
-        g->family->lower[own->dim]->kind != SYM_LOOP)
-        return false;
-    const struct telling t = {k, g->family->lower[own->dim]->loop};
+    if (g->family->var->whole)
+        return true;
     for (int i = 0; i < g->nloops; i++)
-        if (sym_has_loop(g->loops[i]->lower, t.component) ||
-            sym_has_loop(g->loops[i]->upper, t.component))
-            return false;
-    for (int i = 0; i < n; i++)
-        if (sym_any(all[i], tells, &t))
+        for (int j = 0; j < t->n; j++)
+            if (sym_has_loop(g->loops[i]->lower, t->loops[j]) ||
+                sym_has_loop(g->loops[i]->upper, t->loops[j]))
+                return false;
+    return true;
+}
+
+static bool turned_alike(const struct exchange *k, symp e)
+{
+    return !e || sym_same(sampler_turn(k->c, &k->turned, e), e);
+}
+
+static bool same_end(const struct step *s, symp a, symp b)
+{
+    return (!a && !b) || (a && b && sym_same(a, b) && !sym_has_any_loop(a) &&
+                          !group_depends(s, a));
+}
+
+/* Whether no end depends on components: of what they have, all statements have
+ * the same ones. */
+static bool same_ends(const struct exchange *k, const struct step *s,
+                      const struct factor *g)
+{
+    if (!own_of(k, g->family->var))
+        return !group_depends(s, g->lower) && !group_depends(s, g->upper);
+    for (const struct family *f = g->family->var->families; f;
+         f = f->next_of_var)
+        if (!same_end(s, f->factor->lower, g->lower) ||
+            !same_end(s, f->factor->upper, g->upper))
             return false;
     return true;
 }
 
-/* A vector of weights may have a prior that tells nothing: it alone is no
- * reason. */
-static bool is_vector_of(const struct exchange *k, const struct factor *g)
+/* Whether where the density is 0 is the same however components trade places
+ * and numbers turn: the ends keep their distances, or trade them. */
+static bool ends_alike(const struct exchange *k, const struct step *s,
+                       const struct factor *g)
 {
-    const struct of_component *own =
-        sampler_component_cells(&k->has, g->family->var);
-    return own && !g->family->next_of_var &&
-           g->family->var->families == g->family &&
-           g->family->upper[own->dim] != NULL;
+    struct compiler *c = k->c;
+    if (!g->value || (!g->lower && !g->upper))
+        return true;
+    if (!same_ends(k, s, g))
+        return false;
+    symp below = g->lower ? sym_sub(c, g->value, g->lower) : sym_num(c, 1);
+    symp above = g->upper ? sym_sub(c, g->upper, g->value) : sym_num(c, 1);
+    symp then = sampler_turn(c, &k->turned, below);
+    return (turned_alike(k, below) && turned_alike(k, above)) ||
+           (sym_same(then, above) &&
+            sym_same(sampler_turn(c, &k->turned, above), below));
+}
+
+/* Whether the density of a plate over components, which names them in turn, is
+ * the same however they trade places, and numbers turn. */
+static bool is_alike(const struct exchange *k, const struct step *s,
+                     const struct factor *g)
+{
+    symp all[FACTOR_EXPRESSIONS];
+    struct factor read = *g;
+    if (!g->lower && !g->upper)
+        read.value = NULL;
+    const int n = model_factor_expressions(&read, all);
+    struct telling t = {.k = k};
+    if (g->family->factor != g || g->family->next_of_var ||
+        g->family->var->families != g->family)
+        return false;
+    for (int i = 0; i < n; i++)
+        find_loops(&t, all[i]);
+    if (t.failed || !goes_through_all(&t, g))
+        return false;
+    for (int i = 0; i < n; i++)
+        if (sym_any(all[i], tells, &t))
+            return false;
+    return ends_alike(k, s, g) && turned_alike(k, g->logp) &&
+           turned_alike(k, g->rule) && turned_alike(k, g->guard);
 }
 
 /* The densities that change; false: one that may not be had at once, or none
  * by which components differ. */
-static bool find_changed(const struct exchange *k, struct step *s)
+static bool find_changed(struct exchange *k, struct step *s)
 {
-    bool told = false;
+    bool told = k->told;
     for (struct factor *g = k->m->factors; g; g = g->next) {
-        if (g->replaced || reads_labels(k, g) || !group_mentions(k->c, s, g))
+        if (g->replaced || !group_mentions(k->c, s, g) ||
+            (reads_labels(k, g) && !(k->told && g->family->var == label_of(k))))
             continue;
         if (sym_any(g->logp, sampler_follows_group, s) ||
-            (g->lower && group_depends(s, g->lower)) ||
-            (g->upper && group_depends(s, g->upper)))
+            (g->lower && sym_any(g->lower, sampler_follows_group, s)) ||
+            (g->upper && sym_any(g->upper, sampler_follows_group, s)))
             return false;
-        if (is_alike(k, g))
+        if (!reads_labels(k, g) && is_alike(k, s, g))
             continue;
-        told = told || !is_vector_of(k, g);
+        told = true;
+        k->ends = k->ends || !ends_alike(k, s, g);
         sampler_push_part(&s->parts, sampler_all_instances(k->c, g));
     }
+    sampler_keep_moving(k->c, s);
     return told;
 }
 
@@ -197,7 +467,7 @@ static bool find_changed(const struct exchange *k, struct step *s)
 
 static bool add_members(struct step *s, const struct var *v)
 {
-    for (struct family *f = v->families; f; f = f->next_of_var) {
+    for (struct family *f = v ? v->families : NULL; f; f = f->next_of_var) {
         if (s->block.n == MAX_MEMBERS)
             return false;
         s->block.members[s->block.n].family = f;
@@ -215,138 +485,44 @@ static struct step *make_step(struct exchange *k)
     s->family = k->labels->family;
     s->whole = true;
     s->name = intern_format(k->c, "exchange_%s", family_id(k->c, s->family));
-    bool fits = add_members(s, s->family->var);
-    for (int i = 0; i < k->has.n; i++)
-        fits = fits && add_members(s, k->has.cells[i].family->var);
+    bool fits = add_members(s, label_of(k));
+    for (int i = 0; i < k->has.n; i++) {
+        const struct var *v = k->has.cells[i].family->var;
+        const struct var *drawn = sampler_exchange_drawn(k, v);
+        s->through = s->through || drawn;
+        fits = fits && add_members(s, drawn ? drawn : v);
+    }
+    for (int i = 0; i < k->turned.n; i++)
+        if (k->turned.turns[i].kind != TURN_STAYS)
+            fits = fits && add_members(s, k->turned.turns[i].u) &&
+                   add_members(s, k->turned.turns[i].v);
     return fits && find_changed(k, s) ? s : NULL;
+}
+
+static void insert(struct model *m, struct step *z, struct step *move)
+{
+    const struct var *v = z->family->var;
+    move->next = z->next;
+    z->next = move;
+    if (v->families == z->family && !z->family->next_of_var) {
+        z->turn.again = move;
+        z->turn.index_waits = true;
+    }
+    if (m->last_step == &z->next)
+        m->last_step = &move->next;
 }
 
 void sampler_find_exchanges(struct compiler *c, struct model *m)
 {
-    for (struct step *z = m->steps; z; z = z->next) {
-        if (!sampler_draws_labels(c, m, z) || z->turn.again)
-            continue;
+    for (struct var *v = m->vars; v; v = v->next) {
         struct exchange *k = NEW(c, struct exchange);
-        *k = (struct exchange){.c = c, .m = m, .labels = z};
+        *k = (struct exchange){.c = c, .m = m};
+        if (!are_labels(k, v) || k->labels->turn.again)
+            continue;
         struct step *move = find_components(k) ? make_step(k) : NULL;
-        if (!move)
-            continue;
-        move->next = z->next;
-        z->next = move;
-        z->turn.again = move;
-        z->turn.index_waits = true;
-        if (m->last_step == &z->next)
-            m->last_step = &move->next;
+        if (move)
+            insert(m, k->labels, move);
     }
-}
-
-/* ---- its functions ---------------------------------------------------------
- */
-
-/* Every cell of one component, with the other's of the same place. */
-static void emit_trade_cells(struct emitter *e, const struct of_component *k)
-{
-    struct compiler *c = e->c;
-    struct var *v = k->family->var;
-    const int depth = e->nloops;
-    int braces = 0;
-    symp first[MAX_DIMS], second[MAX_DIMS];
-    for (int d = 0; d < v->ndim; d++) {
-        if (d == k->dim) {
-            first[d] = sym_param(c, intern(c, "a_"));
-            second[d] = sym_param(c, intern(c, "b_"));
-            continue;
-        }
-        struct loop *l = NEW(c, struct loop);
-        l->name = "at";
-        l->lower = sym_num(c, 1);
-        l->upper = sym_extent(c, v, d);
-        emit_open_loop(e, l, l->lower, l->upper);
-        first[d] = second[d] = sym_loop(c, l);
-        braces++;
-    }
-    sampler_emit_trade_cells(e, v, first, second);
-    emit_close(e, braces);
-    e->nloops = depth;
-}
-
-static void emit_trade(struct compiler *c, struct text *out,
-                       const struct step *s)
-{
-    const struct exchange *k = exchange_of(s);
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "/* Two components' parameters. */\n"
-                "GBM_FN void trade_%s(const struct state *s, const struct "
-                "gbm_team *team, int a_, int b_)\n{\n    "
-                "gbm_team_sync(team);\n",
-                s->name);
-    emit_param(&e, "a_", "a_");
-    emit_param(&e, "b_", "b_");
-    emit_line(&e, "if (team->lane == 0) {");
-    e.indent++;
-    for (int i = 0; i < k->has.n; i++)
-        emit_trade_cells(&e, &k->has.cells[i]);
-    emit_close(&e, 1);
-    emit_line(&e, "gbm_team_sync(team);");
-    text_append(out, "}\n\n");
-}
-
-/* Whether something is known of the labels or the components, or there are not
- * as many of these as labels. */
-static void emit_held(struct compiler *c, struct text *out,
-                      const struct step *s)
-{
-    const struct exchange *k = exchange_of(s);
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN bool held_%s(const struct state *s)\n{\n    bool held "
-                "= false;\n",
-                s->name);
-    sampler_emit_held(&e, s->family->var);
-    for (int i = 0; i < k->has.n; i++) {
-        struct var *v = k->has.cells[i].family->var;
-        sampler_emit_held(&e, v);
-        emit_line(&e, "held = held || %s != %s;",
-                  emit_int(&e, sym_extent(c, v, k->has.cells[i].dim)),
-                  emit_int(&e, k->labels->support.upper));
-    }
-    text_append(out, "    return held;\n}\n\n");
-}
-
-static void emit_update(struct compiler *c, struct text *out,
-                        const struct step *s)
-{
-    const char *n = s->name;
-    struct emitter e = emitter_new(c, out);
-    emit_open_update(out, s);
-    emit_line(&e, "const int labels = %s;",
-              emit_int(&e, exchange_of(s)->labels->support.upper));
-    emit_line(&e, "if (labels < 2 || held_%s(s))", n);
-    emit_line(&e, "    return;");
-    emit_line(&e, "const int a_ = gbm_relabel_any(rng, labels) + 1;");
-    emit_line(&e, "const int any = gbm_relabel_any(rng, labels - 1) + 1;");
-    emit_line(&e, "const int b_ = any + (any >= a_);");
-    emit_line(&e, "const real u = gbm_uniform(rng);");
-    emit_line(&e, "const real here = density_%s(s, team, element);", n);
-    emit_line(&e, "trade_%s(s, team, a_, b_);", n);
-    emit_line(&e, "const real gain = density_%s(s, team, element) - here;", n);
-    emit_line(&e, "if (!gbm_exchanged(gain, u)) {");
-    emit_line(&e, "    trade_%s(s, team, a_, b_);", n);
-    emit_line(&e, "    return;");
-    emit_line(&e, "}");
-    sampler_emit_trade_rows(&e, s->family);
-    emit_line(&e, "gbm_team_sync(team);");
-    text_append(out, "}\n\n");
-}
-
-static void emit(struct compiler *c, struct text *out, struct step *s)
-{
-    sampler_emit_group_comment(c, out, s, "Components trade places");
-    sampler_emit_group_density(c, out, s, "density");
-    emit_trade(c, out, s);
-    emit_held(c, out, s);
-    emit_update(c, out, s);
 }
 
 /* ---- the sampler -----------------------------------------------------------
@@ -381,5 +557,5 @@ const struct sampler sampler_exchange = {
     .headers = {"relabel.h"},
     .why = why,
     .phases = phases,
-    .emit = emit,
+    .emit = sampler_emit_exchange,
 };

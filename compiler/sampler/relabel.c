@@ -63,7 +63,7 @@ static void add_cells(struct relabel *k, const struct var *v, int dim)
         k->failed = true;
         return;
     }
-    k->has.cells[k->has.n++] = (struct of_component){v->families, dim};
+    k->has.cells[k->has.n++] = (struct of_component){v->families, dim, 0};
     k->more = true;
 }
 

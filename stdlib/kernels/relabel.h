@@ -55,6 +55,24 @@ GBM_FN bool gbm_exchanged(real gain, real u)
     return real_fabs(gain) > least && real_log(u) < gain;
 }
 
+/* Where `at` goes as a and b trade places. */
+GBM_FN int gbm_traded(int at, int a, int b)
+{
+    return at == a ? b : at == b ? a : at;
+}
+
+/* Whether p, which becomes 1 - p and back, is no probability, or so near to 0 or
+ * 1 that its digits are lost. */
+GBM_FN bool gbm_without_complement(real p)
+{
+#ifdef GBM_SINGLE
+    const real least = REAL_C(1e-4);
+#else
+    const real least = REAL_C(1e-9);
+#endif
+    return !(p > least && 1 - p > least);
+}
+
 /* Whether some cell is observed; seen: NULL where none is. */
 GBM_FN bool gbm_any_seen(const unsigned char *seen, long long cells)
 {

@@ -100,7 +100,6 @@ none() { # SED...
     status 0 "$GBMC" --explain other.gbm
     if grep -q 'trade places' .out; then fail "$*"; fi
 }
-none 's/dnorm(m\[k\], t\[k\])/dnorm(m[1], t[2])/'
+none 's/dnorm(m\[k\], t\[k\])/dnorm(m[1], t[2])  one[k] <- 1/; s/ddirch(a/ddirch(one/'
 none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(z[i] + mu[z[i]]/'
 none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(mu[z[i]] + mu[1]/'
-none 's/z\[i\] ~ dcat(w\[\])/z[i] ~ dcat(q[])/'

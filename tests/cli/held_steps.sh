@@ -35,7 +35,7 @@ others=$(sed -n '/where n\[.*hits/s/.*\*index\([0-9]*\)_start;.*/\1/p' ranks.c |
 behind "/GBM_STEP_INDEX, .name = \"index$levels\"/,/inverse/s/inverse = $levels/inverse = $others/" \
     '^Step 0, update_u_v \(u\), leaves behind which elements'
 number=$(sed -n '/GBM_STEP_DERIVE/,/family/s/.*\.family = \([0-9]*\),.*/\1/p' \
-    ranks.c)
+    ranks.c | head -1)
 table=$(sed -n '/GBM_STEP_DERIVE/,/sampler/s/.*variable = "\([^"]*\)".*/\1/p' \
     ranks.c)
 behind "/GBM_STEP_DERIVE/,/family/s/family = $number/family = 0/" \

@@ -479,9 +479,44 @@ def pairs(b):
     b.observed.add(y)
 
 
+def named(b):
+    """Two kinds that nothing but their priors tells apart: a mode for each order
+    of their names."""
+    n, z, y = b.between(3, 6), b.name("z"), b.name("y")
+    if b.parameters:
+        raise Retry
+    b.parameters = 2
+    two = [b.name("m") for _ in range(2)]
+    share = b.constant(0.2, 0.8)
+    kind = b.pick(["means", "categories", "tests", "sides", "shift", "blocks"])
+    label, law = f"dbern({share})", f"dnorm({two[0]}[{z}[i] + 1], 2)"
+    prior = ["dnorm(0, 0.5)", "dnorm(0.5, 0.4)"]
+    names = [f"{two[0]}[1]", f"{two[0]}[2]"]
+    if kind == "categories":
+        label, law = f"dcat({b.shares(2)}[])", f"dnorm({two[0]}[{z}[i]], 2)"
+    elif kind == "tests":
+        names, prior = two, ["dbeta(2, 1)", "dbeta(1, 1)"]
+        law = f"dbern({z}[i] * {two[0]} + (1 - {z}[i]) * (1 - {two[1]}))"
+    elif kind == "sides":
+        names, prior = two, ["dbeta(3, 2)", "dnorm(0.2, 0.5)"]
+        label, law = f"dbern({two[0]})", f"dnorm({two[1]} * (2 * {z}[i] - 1), 3)"
+    elif kind == "shift":
+        names, law = two, f"dnorm({two[0]} + {two[1]} * {z}[i], 3)"
+    elif kind == "blocks":
+        prior = ["dbeta(1, 1)", "dbeta(2, 2)"]
+        law = f"dbern({two[0]}[{z}[i] + 1])"
+    inner = [f"{y}[i] ~ {law}"]
+    if kind in ("tests", "blocks"):
+        inner = loop("t", 1, 3, f"{y}[i,t] ~ {law}")
+    b.add(*loop("i", 1, n, f"{z}[i] ~ {label}", *inner),
+          *(f"{name} ~ {p}" for name, p in zip(names, prior)))
+    b.observed.add(y)
+
+
 PIECES = [inflated, counted, captures, path, steps, mixture, tied, copied, by_label,
           selected, summed, cut, ordered, matched, chosen, changed, nested, members,
           missing, bounded, levels, pairs]
+LATER = [named]  # of seeds from 4000 on: earlier ones keep their models
 
 
 # ------------------------------------------------------------------------- models
@@ -550,11 +585,11 @@ def simulated(b, text):
     return data
 
 
-def attempt(g):
+def attempt(g, pieces):
     b = Builder(g)
-    for make in g.choice(len(PIECES), 1 + (g.random() < 0.15), replace=False):
-        PIECES[make](b)
-        b.features.add(PIECES[make].__name__)
+    for make in g.choice(len(pieces), 1 + (g.random() < 0.15), replace=False):
+        pieces[make](b)
+        b.features.add(pieces[make].__name__)
     text = without_unread(syntax.parse("model {\n" + "\n".join(b.lines) + "\n}\n"))
     data = simulated(b, text)
     e = exact.Evaluator(text, data)
@@ -571,7 +606,7 @@ def generate(seed):
     g = np.random.default_rng([seed, 20251128])
     for _ in range(50):
         try:
-            return attempt(g)
+            return attempt(g, PIECES + 3 * LATER * (seed >= 4000))
         except (Retry, exact.Impossible):
             continue
     raise RuntimeError(f"no model of seed {seed}")

@@ -27,6 +27,7 @@
 /* vector_mixture: written by gbmc from vector_mixture.gbm. */
 #include "gbm.h"
 #include "team.h"
+#include "relabel.h"
 
 /* All nodes of one chain. Arrays are row-major; macros give them
  * the model's subscripts, from 1. */
@@ -2242,6 +2243,103 @@ static int sizes_z_v(const void *state, int64_t *out)
 }
 #endif
 
+/* Components trade places:
+ *     z[i] ~ dcat(pi[])    vector_mixture.gbm:8:9
+ *     pi ~ ddirch(a[])    vector_mixture.gbm:2:5
+ *     Q[k,1:P,1:P] ~ dwish(R[,], df)    vector_mixture.gbm:5:9
+ *     mu[k,1:P] ~ dmnorm(m0[], T0[,])    vector_mixture.gbm:4:9
+ */
+GBM_FN_BIG real density_exchange_z_v(const struct state *s, const struct gbm_team *team,
+    long long element)
+{
+    GBM_KNOWING(s)
+    gbm_total total = 0;
+    {
+        gbm_total sum = 0;
+        gbm_total j_v_sum = 0;
+        GBM_TEAM_FOR(j_v, 1, (s->a_v_n1) + 1, team) {
+            j_v_sum += gbm_xlogy(a_v(j_v) - 1, pi_v(j_v));
+        }
+        j_v_sum = gbm_team_sum(team, j_v_sum);
+        sum += (real)j_v_sum;
+        total += sum;
+    }
+    return (real)total;
+}
+
+/* Two components' parameters. */
+GBM_FN void trade_exchange_z_v(const struct state *s, const struct gbm_team *team, int a_, int b_)
+{
+    gbm_team_sync(team);
+    if (team->lane == 0) {
+        {
+            const real value = pi_v((int)(a_));
+            pi_v((int)(a_)) = pi_v((int)(b_));
+            pi_v((int)(b_)) = value;
+        }
+        for (int at_v = 1; at_v <= s->Q_v_n2; at_v++) {
+            for (int at1_v = 1; at1_v <= s->Q_v_n3; at1_v++) {
+                {
+                    const real value = Q_v((int)(a_), at_v, at1_v);
+                    Q_v((int)(a_), at_v, at1_v) = Q_v((int)(b_), at_v, at1_v);
+                    Q_v((int)(b_), at_v, at1_v) = value;
+                }
+            }
+        }
+        for (int at2_v = 1; at2_v <= s->mu_v_n2; at2_v++) {
+            {
+                const real value = mu_v((int)(a_), at2_v);
+                mu_v((int)(a_), at2_v) = mu_v((int)(b_), at2_v);
+                mu_v((int)(b_), at2_v) = value;
+            }
+        }
+    }
+    gbm_team_sync(team);
+}
+
+GBM_FN void trade_labels_exchange_z_v(const struct state *s, const struct gbm_team *team, int a_, int b_)
+{
+    GBM_TEAM_FOR(i_v, 1, (*s->N_v) + 1, team) {
+        if (z_v_live(i_v)) {
+            z_v(i_v) = gbm_traded(z_v(i_v), a_ + (0), b_ + (0));
+        }
+    }
+    gbm_team_sync(team);
+}
+
+GBM_FN bool held_exchange_z_v(const struct state *s)
+{
+    bool held = false;
+    held = held || s->z_v_stride == 0 || gbm_any_seen(s->z_v_seen, s->z_v_n1);
+    held = held || s->pi_v_stride == 0 || gbm_any_seen(s->pi_v_seen, s->pi_v_n1);
+    held = held || s->pi_v_n1 != s->pi_v_n1;
+    held = held || s->Q_v_stride == 0 || gbm_any_seen(s->Q_v_seen, s->Q_v_n1 * s->Q_v_n2 * s->Q_v_n3);
+    held = held || s->Q_v_n1 != s->pi_v_n1;
+    held = held || s->mu_v_stride == 0 || gbm_any_seen(s->mu_v_seen, s->mu_v_n1 * s->mu_v_n2);
+    held = held || s->mu_v_n1 != s->pi_v_n1;
+    return held;
+}
+
+GBM_FN void exchange_z_v(const struct state *s, struct gbm_rng *rng,
+    const struct gbm_team *team, long long element, int adapting)
+{
+    const int labels = s->pi_v_n1;
+    if (labels < 2 || held_exchange_z_v(s))
+        return;
+    const int a_ = gbm_relabel_any(rng, labels) + 1;
+    const int any = gbm_relabel_any(rng, labels - 1) + 1;
+    const int b_ = any + (any >= a_);
+    const real u = gbm_uniform(rng);
+    const real here = density_exchange_z_v(s, team, element);
+    trade_exchange_z_v(s, team, a_, b_);
+    const real gain = density_exchange_z_v(s, team, element) - here;
+    const bool trade = gbm_exchanged(gain, u);
+    if (!trade)
+        trade_exchange_z_v(s, team, a_, b_);
+    if (trade)
+        trade_labels_exchange_z_v(s, team, a_, b_);
+}
+
 /* z[i] ~ dcat(pi[])    vector_mixture.gbm:8:9
  */
 GBM_FN void forward_z_v(const struct state *s, struct gbm_rng *rng,
@@ -2411,18 +2509,21 @@ GBM_FN void sweep_of_chain(const struct gbm_sweeper *k)
     GBM_CHAIN_STEP(3, update_Q_v)
     GBM_CHAIN_DERIVE(steps, 4, derive_table_8_v)
     GBM_CHAIN_STEP(5, update_z_v)
-    GBM_CHAIN_DERIVE(steps, 7, derive_table_1_v)
-    GBM_CHAIN_DERIVE(steps, 8, derive_table_2_v)
-    GBM_CHAIN_DERIVE(steps, 9, derive_table_3_v)
-    GBM_CHAIN_DERIVE(steps, 10, derive_table_4_v)
-    GBM_CHAIN_DERIVE(steps, 11, derive_table_5_v)
-    GBM_CHAIN_DERIVE(steps, 12, derive_table_6_v)
+    GBM_CHAIN_STEP(6, exchange_z_v)
+    GBM_CHAIN_DERIVE(steps, 8, derive_table_1_v)
+    GBM_CHAIN_DERIVE(steps, 9, derive_table_2_v)
+    GBM_CHAIN_DERIVE(steps, 10, derive_table_3_v)
+    GBM_CHAIN_DERIVE(steps, 11, derive_table_4_v)
+    GBM_CHAIN_DERIVE(steps, 12, derive_table_5_v)
+    GBM_CHAIN_DERIVE(steps, 13, derive_table_6_v)
+    GBM_CHAIN_DERIVE(steps, 14, derive_table_7_v)
+    GBM_CHAIN_DERIVE(steps, 15, derive_table_8_v)
 }
 GBM_FN void keep_of_chain(const struct gbm_sweeper *k)
 {
-    GBM_CHAIN_STEP(13, forward_z_v)
-    GBM_CHAIN_DERIVE(steps, 15, derive_table_1_v)
-    GBM_CHAIN_STEP(16, update_x_v)
+    GBM_CHAIN_STEP(16, forward_z_v)
+    GBM_CHAIN_DERIVE(steps, 18, derive_table_1_v)
+    GBM_CHAIN_STEP(19, update_x_v)
     GBM_CHAIN_DERIVE(families, 5, derive_table_1_v)
     GBM_CHAIN_DERIVE(families, 6, derive_table_2_v)
     GBM_CHAIN_DERIVE(families, 7, derive_table_3_v)
@@ -2448,8 +2549,9 @@ GBM_KERNEL(update_pi_v, 0)
 GBM_KERNEL(update_mu_v, 2)
 GBM_KERNEL(update_Q_v, 3)
 GBM_KERNEL_TRIALS(update_z_v, z_v, 5)
-GBM_KERNEL(forward_z_v, 13)
-GBM_KERNEL(update_x_v, 16)
+GBM_KERNEL(exchange_z_v, 6)
+GBM_KERNEL(forward_z_v, 16)
+GBM_KERNEL(update_x_v, 19)
 GBM_KERNEL_DERIVE(derive_table_1_v)
 GBM_KERNEL_DERIVE(derive_table_2_v)
 GBM_KERNEL_TALLY(derive_table_3_v, table_3_v)
@@ -3172,7 +3274,7 @@ static int64_t cost_update_pi_v(const void *state)
     return (int64_t)((double)s->a_v_n1);
 }
 
-GBM_HOST_RUN(2, update_pi_v, 0, 1, none)
+GBM_HOST_RUN(1, update_pi_v, 0, 1, none)
 static int64_t cost_update_mu_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
@@ -3233,6 +3335,8 @@ static double conditional_z_v_at(const void *state, int64_t element, const doubl
 }
 
 GBM_HOST_RUN_ROWS(3, update_z_v, z_v, 5)
+GBM_HOST_RUN(2, exchange_z_v, 6, 0, none)
+static const int members_exchange_z_v[] = {3, 0, 2, 1};
 static int64_t cost_derive_table_1_v(const void *state)
 {
     const struct state *s = (const struct state *)state;
@@ -3273,8 +3377,8 @@ static int64_t cost_derive_table_6_v(const void *state)
     return groups < 1 ? 1 : rows / groups;
 }
 
-GBM_HOST_RUN(1, forward_z_v, 13, 1, none)
-GBM_HOST_RUN(3, update_x_v, 16, 1, none)
+GBM_HOST_RUN(4, forward_z_v, 16, 1, none)
+GBM_HOST_RUN(3, update_x_v, 19, 1, none)
 static void work_0(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
@@ -3419,6 +3523,22 @@ static void work_6(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double N_v = *s->N_v;
+    /* search components trade places */
+    *out++ = N_v;
+    *out++ = 40 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+}
+static const struct gbm_phase phases_6[] = {
+    {.text = "search: components trade places of z[i] ~ dcat(pi[])", .at_least = true,
+     .nreads = 0, .nwrites = 1,
+     .writes = (const int[]){1}},
+};
+
+static void work_7(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    const double N_v = *s->N_v;
     /* index sorts instances by the cell they hit */
     *out++ = N_v;
     *out++ = 0;
@@ -3427,26 +3547,9 @@ static void work_6(const void *state, double *out)
     *out++ = N_v;
     *out++ = N_v;
 }
-static const struct gbm_phase phases_6[] = {
+static const struct gbm_phase phases_7[] = {
     {.text = "index: sorts instances by the cell they hit of z[i] ~ dcat(pi[])",
      .nreads = 2, .nwrites = 0, .reads = (const int[]){14, 11}},
-};
-
-static void work_7(const void *state, double *out)
-{
-    const struct state *s = (const struct state *)state;
-    const double N_v = *s->N_v;
-    /* sum rows by group */
-    *out++ = N_v;
-    *out++ = 2 * N_v;
-    *out++ = 0;
-    *out++ = 1;
-    *out++ = N_v;
-}
-static const struct gbm_phase phases_7[] = {
-    {.text = "sum: rows by group of table.1",
-     .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
-     .writes = (const int[]){5}},
 };
 
 static void work_8(const void *state, double *out)
@@ -3461,12 +3564,29 @@ static void work_8(const void *state, double *out)
     *out++ = N_v;
 }
 static const struct gbm_phase phases_8[] = {
+    {.text = "sum: rows by group of table.1",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
+     .writes = (const int[]){5}},
+};
+
+static void work_9(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    const double N_v = *s->N_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = 2 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_9[] = {
     {.text = "sum: rows by group of table.2",
      .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
      .writes = (const int[]){6}},
 };
 
-static void work_9(const void *state, double *out)
+static void work_10(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double N_v = *s->N_v;
@@ -3479,13 +3599,13 @@ static void work_9(const void *state, double *out)
     *out++ = N_v;
     *out++ = N_v * P_v;
 }
-static const struct gbm_phase phases_9[] = {
+static const struct gbm_phase phases_10[] = {
     {.text = "sum: rows by group of table.3",
      .nreads = 2, .nwrites = 1, .reads = (const int[]){11, 12},
      .writes = (const int[]){7}},
 };
 
-static void work_10(const void *state, double *out)
+static void work_11(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double K_v = *s->K_v;
@@ -3498,13 +3618,13 @@ static void work_10(const void *state, double *out)
     *out++ = K_v * P_v;
     *out++ = K_v * P_v;
 }
-static const struct gbm_phase phases_10[] = {
+static const struct gbm_phase phases_11[] = {
     {.text = "map: recomputes of table.4",
      .nreads = 2, .nwrites = 1, .reads = (const int[]){14, 15},
      .writes = (const int[]){8}},
 };
 
-static void work_11(const void *state, double *out)
+static void work_12(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double N_v = *s->N_v;
@@ -3518,13 +3638,13 @@ static void work_11(const void *state, double *out)
     *out++ = N_v * P_v;
     *out++ = N_v * P_v;
 }
-static const struct gbm_phase phases_11[] = {
+static const struct gbm_phase phases_12[] = {
     {.text = "sum: rows by group of table.5",
      .nreads = 3, .nwrites = 1, .reads = (const int[]){11, 12, 16},
      .writes = (const int[]){9}},
 };
 
-static void work_12(const void *state, double *out)
+static void work_13(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
     const double N_v = *s->N_v;
@@ -3538,61 +3658,46 @@ static void work_12(const void *state, double *out)
     *out++ = 2 * N_v * (P_v * P_v);
     *out++ = 2 * N_v * (P_v * P_v);
 }
-static const struct gbm_phase phases_12[] = {
+static const struct gbm_phase phases_13[] = {
     {.text = "sum: rows by group of table.6",
      .nreads = 3, .nwrites = 1, .reads = (const int[]){11, 12, 16},
      .writes = (const int[]){10}},
 };
 
-static void work_13(const void *state, double *out)
-{
-    const struct state *s = (const struct state *)state;
-    const double N_v = *s->N_v;
-    /* map draws from its distribution */
-    *out++ = N_v;
-    *out++ = 40 * N_v;
-    *out++ = 0;
-    *out++ = 1;
-    *out++ = N_v;
-}
-static const struct gbm_phase phases_13[] = {
-    {.text = "map: draws from its distribution",
-     .nreads = 1, .nwrites = 1, .reads = (const int[]){0},
-     .writes = (const int[]){3}},
-};
-
 static void work_14(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    const double N_v = *s->N_v;
-    /* index sorts instances by the cell they hit */
-    *out++ = N_v;
-    *out++ = 0;
+    const double pi_v = s->pi_v_n1;
+    /* map recomputes */
+    *out++ = pi_v;
+    *out++ = 10 * pi_v;
     *out++ = 0;
     *out++ = 1;
-    *out++ = N_v;
-    *out++ = N_v;
+    *out++ = pi_v;
 }
 static const struct gbm_phase phases_14[] = {
-    {.text = "index: sorts instances by the cell they hit of z[i] ~ dcat(pi[])",
-     .nreads = 2, .nwrites = 0, .reads = (const int[]){14, 11}},
+    {.text = "map: recomputes of table.7",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){0},
+     .writes = (const int[]){11}},
 };
 
 static void work_15(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    const double N_v = *s->N_v;
-    /* sum rows by group */
-    *out++ = N_v;
-    *out++ = 2 * N_v;
+    const double pi_v = s->pi_v_n1;
+    const double Q_v = s->Q_v_n2;
+    const double Q1_v = s->Q_v_n3;
+    /* map recomputes */
+    *out++ = pi_v;
+    *out++ = 11 * pi_v;
     *out++ = 0;
     *out++ = 1;
-    *out++ = N_v;
+    *out++ = pi_v * Q_v * Q1_v;
 }
 static const struct gbm_phase phases_15[] = {
-    {.text = "sum: rows by group of table.1",
-     .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
-     .writes = (const int[]){5}},
+    {.text = "map: recomputes of table.8",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){7},
+     .writes = (const int[]){12}},
 };
 
 static void work_16(const void *state, double *out)
@@ -3605,10 +3710,61 @@ static void work_16(const void *state, double *out)
     *out++ = 0;
     *out++ = 1;
     *out++ = N_v;
+}
+static const struct gbm_phase phases_16[] = {
+    {.text = "map: draws from its distribution",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){0},
+     .writes = (const int[]){3}},
+};
+
+static void work_17(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    const double N_v = *s->N_v;
+    /* index sorts instances by the cell they hit */
+    *out++ = N_v;
+    *out++ = 0;
+    *out++ = 0;
+    *out++ = 1;
     *out++ = N_v;
     *out++ = N_v;
 }
-static const struct gbm_phase phases_16[] = {
+static const struct gbm_phase phases_17[] = {
+    {.text = "index: sorts instances by the cell they hit of z[i] ~ dcat(pi[])",
+     .nreads = 2, .nwrites = 0, .reads = (const int[]){14, 11}},
+};
+
+static void work_18(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    const double N_v = *s->N_v;
+    /* sum rows by group */
+    *out++ = N_v;
+    *out++ = 2 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_18[] = {
+    {.text = "sum: rows by group of table.1",
+     .nreads = 1, .nwrites = 1, .reads = (const int[]){11},
+     .writes = (const int[]){5}},
+};
+
+static void work_19(const void *state, double *out)
+{
+    const struct state *s = (const struct state *)state;
+    const double N_v = *s->N_v;
+    /* map draws from its distribution */
+    *out++ = N_v;
+    *out++ = 40 * N_v;
+    *out++ = 0;
+    *out++ = 1;
+    *out++ = N_v;
+    *out++ = N_v;
+    *out++ = N_v;
+}
+static const struct gbm_phase phases_19[] = {
     {.text = "map: draws from its distribution",
      .nreads = 3, .nwrites = 1, .reads = (const int[]){3, 11, 7},
      .writes = (const int[]){4}},
@@ -3622,16 +3778,19 @@ static const int waits_3[] = {2, -1};
 static const int waits_4[] = {3, -1};
 static const int waits_5[] = {4, 1, -1};
 static const int waits_6[] = {5, -1};
-static const int waits_7[] = {5, -1};
+static const int waits_7[] = {6, -1};
 static const int waits_8[] = {6, -1};
-static const int waits_9[] = {5, -1};
-static const int waits_10[] = {9, 8, -1};
-static const int waits_11[] = {10, -1};
-static const int waits_12[] = {10, -1};
-static const int waits_13[] = {12, 11, 7, -1};
-static const int waits_14[] = {13, -1};
-static const int waits_15[] = {13, -1};
-static const int waits_16[] = {13, -1};
+static const int waits_9[] = {7, -1};
+static const int waits_10[] = {6, -1};
+static const int waits_11[] = {10, 9, -1};
+static const int waits_12[] = {11, -1};
+static const int waits_13[] = {11, -1};
+static const int waits_14[] = {6, -1};
+static const int waits_15[] = {6, -1};
+static const int waits_16[] = {13, 12, 8, -1};
+static const int waits_17[] = {16, -1};
+static const int waits_18[] = {16, -1};
+static const int waits_19[] = {16, -1};
 static const struct gbm_step steps[] = {
     {.kind = GBM_STEP_MAP, .name = "update_pi_v",
      .variable = "pi", .sampler = "ddirch",
@@ -3675,86 +3834,106 @@ static const struct gbm_step steps[] = {
      .waits = waits_4},
     {.kind = GBM_STEP_MAP, .name = "update_z_v",
      .variable = "z", .sampler = "enumeration",
-     .family = 3, .number = 5, .sequential = 0, .leaf = 0, .inverse = -1,
+     .family = 3, .number = 5, .sequential = 0, .leaf = 0, .inverse = -1, .defers = 1,
      .text = "z[i] ~ dcat(pi[])", .trials = true, .repairs = true,
      .run = update_z_v_run, .sizes = sizes_z_v,
      .block_size = dimension_z_v, .block_get = get_z_v, .block_set = set_z_v, .conditional = conditional_z_v_at,
      .nphases = 1, .phases = phases_5, .work = work_5,
      .waits = waits_5},
-    {.kind = GBM_STEP_INDEX, .name = "index0",
-     .variable = "table.2", .sampler = "index",
-     .family = -1, .number = 6, .sequential = 0, .leaf = 0, .inverse = 0, .after = 6,
-     .text = "",
+    {.kind = GBM_STEP_MAP, .name = "exchange_z_v",
+     .variable = "z, pi, Q, mu", .sampler = "components trade places",
+     .family = 3, .number = 6, .sequential = 0, .leaf = 0, .inverse = -1,
+     .text = "z[i] ~ dcat(pi[])", .whole = true,
+     .members = members_exchange_z_v, .nmembers = 4,
+     .run = exchange_z_v_run,
      .nphases = 1, .phases = phases_6, .work = work_6,
      .waits = waits_6},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_1_v",
-     .variable = "table.1", .sampler = "derived",
-     .family = 5, .number = 7, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6,
-     .text = "table.1",
-     .cost = cost_derive_table_1_v,
-     .nphases = 1, .phases = phases_7, .work = work_7,
-     .waits = waits_7},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_2_v",
-     .variable = "table.2", .sampler = "derived",
-     .family = 6, .number = 8, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.2",
-     .cost = cost_derive_table_2_v,
-     .nphases = 1, .phases = phases_8, .work = work_8,
-     .waits = waits_8},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_3_v",
-     .variable = "table.3", .sampler = "derived",
-     .family = 7, .number = 9, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.3",
-     .cost = cost_derive_table_3_v, .beside = true,
-     .nphases = 1, .phases = phases_9, .work = work_9,
-     .waits = waits_9},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_4_v",
-     .variable = "table.4", .sampler = "derived",
-     .family = 8, .number = 10, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.4",
-     .nphases = 1, .phases = phases_10, .work = work_10,
-     .waits = waits_10},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_5_v",
-     .variable = "table.5", .sampler = "derived",
-     .family = 9, .number = 11, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.5",
-     .cost = cost_derive_table_5_v, .beside = true,
-     .nphases = 1, .phases = phases_11, .work = work_11,
-     .waits = waits_11},
-    {.kind = GBM_STEP_DERIVE, .name = "derive_table_6_v",
-     .variable = "table.6", .sampler = "derived",
-     .family = 10, .number = 12, .sequential = 0, .leaf = 0, .inverse = -1, .after = 6, .due_whole = 13,
-     .text = "table.6",
-     .cost = cost_derive_table_6_v, .beside = true,
-     .nphases = 1, .phases = phases_12, .work = work_12,
-     .waits = waits_12},
-    {.kind = GBM_STEP_MAP, .name = "forward_z_v",
-     .variable = "z", .sampler = "forward draw",
-     .family = 3, .number = 13, .sequential = 0, .leaf = 1, .inverse = -1,
-     .text = "z[i] ~ dcat(pi[])",
-     .run = forward_z_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
-     .nphases = 1, .phases = phases_13, .work = work_13,
-     .waits = waits_13},
     {.kind = GBM_STEP_INDEX, .name = "index0",
      .variable = "table.2", .sampler = "index",
-     .family = -1, .number = 14, .sequential = 0, .leaf = 1, .inverse = 0, .after = 14,
+     .family = -1, .number = 7, .sequential = 0, .leaf = 0, .inverse = 0, .after = 7,
      .text = "",
-     .nphases = 1, .phases = phases_14, .work = work_14,
-     .waits = waits_14},
+     .nphases = 1, .phases = phases_7, .work = work_7,
+     .waits = waits_7},
     {.kind = GBM_STEP_DERIVE, .name = "derive_table_1_v",
      .variable = "table.1", .sampler = "derived",
-     .family = 5, .number = 15, .sequential = 0, .leaf = 1, .inverse = -1, .after = 14,
+     .family = 5, .number = 8, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7,
      .text = "table.1",
      .cost = cost_derive_table_1_v,
+     .nphases = 1, .phases = phases_8, .work = work_8,
+     .waits = waits_8},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_2_v",
+     .variable = "table.2", .sampler = "derived",
+     .family = 6, .number = 9, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7, .due_whole = 13,
+     .text = "table.2",
+     .cost = cost_derive_table_2_v,
+     .nphases = 1, .phases = phases_9, .work = work_9,
+     .waits = waits_9},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_3_v",
+     .variable = "table.3", .sampler = "derived",
+     .family = 7, .number = 10, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7, .due_whole = 13,
+     .text = "table.3",
+     .cost = cost_derive_table_3_v, .beside = true,
+     .nphases = 1, .phases = phases_10, .work = work_10,
+     .waits = waits_10},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_4_v",
+     .variable = "table.4", .sampler = "derived",
+     .family = 8, .number = 11, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7, .due_whole = 13,
+     .text = "table.4",
+     .nphases = 1, .phases = phases_11, .work = work_11,
+     .waits = waits_11},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_5_v",
+     .variable = "table.5", .sampler = "derived",
+     .family = 9, .number = 12, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7, .due_whole = 13,
+     .text = "table.5",
+     .cost = cost_derive_table_5_v, .beside = true,
+     .nphases = 1, .phases = phases_12, .work = work_12,
+     .waits = waits_12},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_6_v",
+     .variable = "table.6", .sampler = "derived",
+     .family = 10, .number = 13, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7, .due_whole = 13,
+     .text = "table.6",
+     .cost = cost_derive_table_6_v, .beside = true,
+     .nphases = 1, .phases = phases_13, .work = work_13,
+     .waits = waits_13},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_7_v",
+     .variable = "table.7", .sampler = "derived",
+     .family = 11, .number = 14, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7,
+     .text = "table.7",
+     .nphases = 1, .phases = phases_14, .work = work_14,
+     .waits = waits_14},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_8_v",
+     .variable = "table.8", .sampler = "derived",
+     .family = 12, .number = 15, .sequential = 0, .leaf = 0, .inverse = -1, .after = 7,
+     .text = "table.8",
      .nphases = 1, .phases = phases_15, .work = work_15,
      .waits = waits_15},
-    {.kind = GBM_STEP_MAP, .name = "update_x_v",
-     .variable = "x", .sampler = "forward draw",
-     .family = 4, .number = 16, .sequential = 0, .leaf = 1, .inverse = -1,
-     .text = "x[i,1:P] ~ dmnorm(mu[z[i],], Q[z[i],,])",
-     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+    {.kind = GBM_STEP_MAP, .name = "forward_z_v",
+     .variable = "z", .sampler = "forward draw",
+     .family = 3, .number = 16, .sequential = 0, .leaf = 1, .inverse = -1,
+     .text = "z[i] ~ dcat(pi[])",
+     .run = forward_z_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
      .nphases = 1, .phases = phases_16, .work = work_16,
      .waits = waits_16},
+    {.kind = GBM_STEP_INDEX, .name = "index0",
+     .variable = "table.2", .sampler = "index",
+     .family = -1, .number = 17, .sequential = 0, .leaf = 1, .inverse = 0, .after = 17,
+     .text = "",
+     .nphases = 1, .phases = phases_17, .work = work_17,
+     .waits = waits_17},
+    {.kind = GBM_STEP_DERIVE, .name = "derive_table_1_v",
+     .variable = "table.1", .sampler = "derived",
+     .family = 5, .number = 18, .sequential = 0, .leaf = 1, .inverse = -1, .after = 17,
+     .text = "table.1",
+     .cost = cost_derive_table_1_v,
+     .nphases = 1, .phases = phases_18, .work = work_18,
+     .waits = waits_18},
+    {.kind = GBM_STEP_MAP, .name = "update_x_v",
+     .variable = "x", .sampler = "forward draw",
+     .family = 4, .number = 19, .sequential = 0, .leaf = 1, .inverse = -1,
+     .text = "x[i,1:P] ~ dmnorm(mu[z[i],], Q[z[i],,])",
+     .run = update_x_v_run, .blocks = 1, .normals = GBM_NORMALS_FIRST(none),
+     .nphases = 1, .phases = phases_19, .work = work_19,
+     .waits = waits_19},
 };
 
 GBM_HOST_AHEAD(gbm_draw_ahead)

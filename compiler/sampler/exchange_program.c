@@ -1,0 +1,234 @@
+/* exchange_program.c: the functions by which components trade places. */
+#include "sampler/exchange.h"
+
+static const struct exchange *exchange_of(const struct step *s)
+{
+    return s->own;
+}
+
+static struct loop *loop_along(struct emitter *e, struct var *v, int d)
+{
+    struct loop *l = NEW(e->c, struct loop);
+    l->name = "at";
+    l->lower = sym_num(e->c, 1);
+    l->upper = sym_extent(e->c, v, d);
+    emit_open_loop(e, l, l->lower, l->upper);
+    return l;
+}
+
+/* Where subscript d, which is a component, trades to. */
+static symp traded(struct emitter *e, int d, symp at)
+{
+    const char *name = intern_format(e->c, "to%d_", d);
+    emit_line(e, "const int %s = gbm_traded(%s, a_, b_);", name,
+              emit_int(e, at));
+    emit_param(e, name, name);
+    return sym_param(e->c, name);
+}
+
+/* Every cell of one component, with the other's of the same place. */
+static void emit_trade_one(struct emitter *e, const struct of_component *k)
+{
+    struct compiler *c = e->c;
+    struct var *v = k->family->var;
+    symp first[MAX_DIMS], second[MAX_DIMS];
+    int braces = 0;
+    for (int d = 0; d < v->ndim; d++)
+        if (d == k->dim) {
+            first[d] = sym_param(c, intern(c, "a_"));
+            second[d] = sym_param(c, intern(c, "b_"));
+        } else {
+            first[d] = second[d] = sym_loop(c, loop_along(e, v, d));
+            braces++;
+        }
+    sampler_emit_trade_cells(e, v, first, second);
+    emit_close(e, braces);
+}
+
+/* Of several subscripts that are components: each cell with the one that it
+ * trades with, once. */
+static void emit_trade_several(struct emitter *e, const struct of_component *k)
+{
+    struct var *v = k->family->var;
+    const unsigned dims = 1U << k->dim | k->also;
+    symp first[MAX_DIMS], second[MAX_DIMS];
+    for (int d = 0; d < v->ndim; d++)
+        first[d] = second[d] = sym_loop(e->c, loop_along(e, v, d));
+    emit_line(e, "int after = 0;");
+    for (int d = 0; d < v->ndim; d++)
+        if (dims >> d & 1) {
+            second[d] = traded(e, d, first[d]);
+            emit_line(e, "after = after ? after : %s - %s;",
+                      emit_int(e, second[d]), emit_int(e, first[d]));
+        }
+    emit_line(e, "if (after > 0)");
+    sampler_emit_trade_cells(e, v, first, second);
+    emit_close(e, v->ndim);
+}
+
+/* The drawn half of a matrix takes what the whole one has at the other places.
+ */
+static void emit_trade_half(struct emitter *e, struct var *whole,
+                            const struct var *drawn)
+{
+    for (const struct family *f = drawn->families; f; f = f->next_of_var) {
+        const int depth = e->nloops;
+        symp cell, to[MAX_DIMS];
+        const int braces = sampler_open_group_member(e, f, &cell);
+        for (int d = 0; d < whole->ndim; d++)
+            to[d] = traded(e, d, cell->args[d]);
+        emit_line(e, "%s = %s;", emit_expr(e, cell),
+                  emit_expr(e, sym_ref(e->c, whole, whole->ndim, to)));
+        emit_close(e, braces);
+        e->nloops = depth;
+    }
+}
+
+static void emit_trade_cells(struct emitter *e, const struct exchange *k,
+                             const struct of_component *v)
+{
+    const int depth = e->nloops;
+    struct var *whole = v->family->var;
+    const struct var *drawn = sampler_exchange_drawn(k, whole);
+    if (drawn)
+        emit_trade_half(e, whole, drawn);
+    else if (v->also)
+        emit_trade_several(e, v);
+    else
+        emit_trade_one(e, v);
+    e->nloops = depth;
+}
+
+static void emit_trade(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct exchange *k = exchange_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "/* Two components' parameters. */\n"
+                "GBM_FN void trade_%s(const struct state *s, const struct "
+                "gbm_team *team, int a_, int b_)\n{\n    "
+                "gbm_team_sync(team);\n",
+                s->name);
+    emit_param(&e, "a_", "a_");
+    emit_param(&e, "b_", "b_");
+    emit_line(&e, "if (team->lane == 0) {");
+    e.indent++;
+    for (int i = 0; i < k->has.n; i++)
+        emit_trade_cells(&e, k, &k->has.cells[i]);
+    sampler_emit_turns(&e, &k->turned);
+    emit_close(&e, 1);
+    emit_line(&e, "gbm_team_sync(team);");
+    for (int i = 0; i < k->has.n; i++) {
+        const struct var *drawn =
+            sampler_exchange_drawn(k, k->has.cells[i].family->var);
+        if (drawn)
+            emit_recompute(&e, s, drawn);
+    }
+    text_append(out, "}\n\n");
+}
+
+/* Labels a_ and b_ of all rows, of which the first one may be 0. */
+static void emit_trade_labels(struct compiler *c, struct text *out,
+                              const struct step *s)
+{
+    const struct exchange *k = exchange_of(s);
+    struct emitter e = emitter_new(c, out);
+    const int before = (int)k->first->number - 1;
+    text_printf(out,
+                "GBM_FN void trade_labels_%s(const struct state *s, const "
+                "struct gbm_team *team, int a_, int b_)\n{\n",
+                s->name);
+    for (const struct family *f = s->family->var->families; f;
+         f = f->next_of_var) {
+        const int depth = e.nloops;
+        if (!f->nloops)
+            emit_line(&e, "if (team->lane == 0)");
+        const int braces =
+            emit_open_part(&e, sampler_all_instances(c, f->factor), true);
+        const char *z = emit_expr(&e, sym_ref(c, f->var, 1, f->lower));
+        emit_line(&e, "%s = gbm_traded(%s, a_ + (%d), b_ + (%d));", z, z,
+                  before, before);
+        emit_close(&e, braces);
+        e.nloops = depth;
+    }
+    emit_line(&e, "gbm_team_sync(team);");
+    for (int i = 0; s->through && i < s->block.n; i++)
+        emit_recompute(&e, s, s->block.members[i].family->var);
+    text_append(out, "}\n\n");
+}
+
+static const char *labels_of(struct emitter *e, const struct exchange *k)
+{
+    return emit_int(e, sym_length(e->c, k->first, k->end[0]));
+}
+
+/* Whether something is known of the labels or the components, or there are not
+ * as many of these as labels. */
+static void emit_held(struct compiler *c, struct text *out,
+                      const struct step *s)
+{
+    const struct exchange *k = exchange_of(s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN bool held_%s(const struct state *s)\n{\n    bool held "
+                "= false;\n",
+                s->name);
+    sampler_emit_held(&e, s->family->var);
+    for (int i = 1; i < k->nends; i++)
+        emit_line(&e, "held = held || %s != %s;",
+                  emit_int(&e, sym_length(c, k->first, k->end[i])),
+                  labels_of(&e, k));
+    for (int i = 0; i < k->has.n; i++) {
+        struct var *v = k->has.cells[i].family->var;
+        struct var *drawn = sampler_exchange_drawn(k, v);
+        const unsigned dims = 1U << k->has.cells[i].dim | k->has.cells[i].also;
+        sampler_emit_held(&e, drawn ? drawn : v);
+        for (int d = 0; d < v->ndim; d++)
+            if (dims >> d & 1)
+                emit_line(&e, "held = held || %s != %s;",
+                          emit_int(&e, sym_extent(c, v, d)), labels_of(&e, k));
+    }
+    if (k->turned.n)
+        emit_line(&e, "held = held || %s != 2;", labels_of(&e, k));
+    sampler_emit_turns_held(&e, &k->turned);
+    text_append(out, "    return held;\n}\n\n");
+}
+
+static void emit_update(struct compiler *c, struct text *out,
+                        const struct step *s)
+{
+    const struct exchange *k = exchange_of(s);
+    const char *n = s->name;
+    struct emitter e = emitter_new(c, out);
+    emit_open_update(out, s);
+    emit_line(&e, "const int labels = %s;", labels_of(&e, k));
+    emit_line(&e, "if (labels < 2 || held_%s(s))", n);
+    emit_line(&e, "    return;");
+    emit_line(&e, "const int a_ = gbm_relabel_any(rng, labels) + 1;");
+    emit_line(&e, "const int any = gbm_relabel_any(rng, labels - 1) + 1;");
+    emit_line(&e, "const int b_ = any + (any >= a_);");
+    emit_line(&e, "const real u = gbm_uniform(rng);");
+    emit_line(&e, "const real here = density_%s(s, team, element);", n);
+    emit_line(&e, "trade_%s(s, team, a_, b_);", n);
+    if (k->told)
+        emit_line(&e, "trade_labels_%s(s, team, a_, b_);", n);
+    emit_line(&e, "const real gain = density_%s(s, team, element) - here;", n);
+    emit_line(&e, k->ends ? "const bool trade = real_log(u) < gain;"
+                          : "const bool trade = gbm_exchanged(gain, u);");
+    emit_line(&e, "if (!trade)");
+    emit_line(&e, "    trade_%s(s, team, a_, b_);", n);
+    emit_line(&e, k->told ? "if (!trade)" : "if (trade)");
+    emit_line(&e, "    trade_labels_%s(s, team, a_, b_);", n);
+    text_append(out, "}\n\n");
+}
+
+void sampler_emit_exchange(struct compiler *c, struct text *out, struct step *s)
+{
+    sampler_emit_group_comment(c, out, s, "Components trade places");
+    sampler_emit_group_density(c, out, s, "density");
+    emit_trade(c, out, s);
+    emit_trade_labels(c, out, s);
+    emit_held(c, out, s);
+    emit_update(c, out, s);
+}
