@@ -40,6 +40,8 @@ struct standing {
     char *states;
     int chains; /* that are asked */
     double lp[CHAINS], until;
+    bool **beside; /* of a variable that has whole numbers beside real ones:
+                      which cells they are; or NULL */
 };
 
 static double logdensity(const struct standing *a, int chain)
@@ -60,6 +62,21 @@ static const struct rt_slot *slot_of(const struct standing *a, struct place p)
     return &a->r->in.slots[p.variable];
 }
 
+static bool are_ints(const struct standing *a, struct place p)
+{
+    return a->r->in.model->variables[p.variable].integer;
+}
+
+static double value_at(const struct standing *a, int chain, struct place p)
+{
+    return rt_value(slot_of(a, p), are_ints(a, p), chain, p.cell);
+}
+
+static void set(const struct standing *a, int chain, struct place p, double x)
+{
+    rt_set_value(slot_of(a, p), are_ints(a, p), chain, p.cell, x);
+}
+
 /* The probability that the places, one or two, have these values, of the two
  * states, given all that is no auxiliary node. Leaves the state as it was, but
  * for what is derived. */
@@ -69,14 +86,13 @@ static double probability(const struct standing *a, int chain,
     double had[2];
     bool computed = false;
     for (int i = 0; i < n; i++) {
-        had[i] = rt_value(slot_of(a, at[i]), true, chain, at[i].cell);
-        rt_set_value(slot_of(a, at[i]), true, chain, at[i].cell, to[i]);
+        had[i] = value_at(a, chain, at[i]);
+        set(a, chain, at[i], to[i]);
     }
     const double lp = logdensity(a, chain);
     for (int i = n - 1; i >= 0; i--) {
-        const struct rt_slot *slot = slot_of(a, at[i]);
-        computed = computed || rt_value(slot, true, chain, at[i].cell) != to[i];
-        rt_set_value(slot, true, chain, at[i].cell, had[i]);
+        computed = computed || value_at(a, chain, at[i]) != to[i];
+        set(a, chain, at[i], had[i]);
     }
     return !computed && isfinite(a->lp[chain]) && lp > -(double)INFINITY
                ? 1 / (1 + exp(a->lp[chain] - lp))
@@ -92,7 +108,7 @@ static double in_the_mean(const struct standing *a, const struct place *at,
     for (int c = 0; c < a->chains; c++) {
         double x[2], to[2];
         for (int i = 0; i < n; i++)
-            x[i] = rt_value(slot_of(a, at[i]), true, c, at[i].cell);
+            x[i] = value_at(a, c, at[i]);
         for (int i = 0; i < n; i++)
             to[i] = by ? x[i] + by[i] : x[1 - i];
         if (by || x[0] != x[1])
@@ -122,18 +138,60 @@ static double of_both(const struct standing *a, struct place p,
     return most;
 }
 
-static bool is_asked(const struct rt_instance *in, int variable, int64_t cell)
+static bool is_asked(const struct standing *a, struct place p)
 {
-    const struct rt_slot *slot = &in->slots[variable];
-    return (!slot->defined || slot->defined[cell]) && !rt_seen(slot, cell) &&
-           !rt_barren(slot, cell);
+    const struct rt_slot *slot = slot_of(a, p);
+    const bool *beside = a->beside[p.variable];
+    return (!slot->defined || slot->defined[p.cell]) &&
+           !rt_seen(slot, p.cell) && !rt_barren(slot, p.cell) &&
+           (!beside || beside[p.cell]);
 }
 
-static bool is_whole(const struct rt_instance *in, int variable)
+/* Whether whole numbers are among its cells. */
+static bool has_whole(const struct standing *a, int variable)
 {
-    return in->model->variables[variable].role == GBM_STOCHASTIC &&
-           in->model->variables[variable].integer &&
-           in->slots[variable].per_chain;
+    const struct rt_instance *in = &a->r->in;
+    const struct gbm_variable *v = &in->model->variables[variable];
+    return v->role == GBM_STOCHASTIC && in->slots[variable].per_chain &&
+           (v->integer || a->beside[variable]);
+}
+
+/* The cells of family f, which draws whole numbers in an array of real ones. */
+static bool mark_beside(struct standing *a, int f, struct rt_cells *buffer)
+{
+    const struct rt_instance *in = &a->r->in;
+    const struct gbm_family *fam = &in->model->families[f];
+    const void *state = rt_state(in, a->states, 0);
+    bool **beside = &a->beside[fam->variable];
+    if (!*beside)
+        *beside = calloc((size_t)in->slots[fam->variable].cells + 1, 1);
+    for (int64_t e = 0; *beside && e < in->elements[f]; e++) {
+        const int64_t n = rt_element_cells(fam, state, e, buffer);
+        for (int64_t i = 0; i < n; i++)
+            (*beside)[buffer->cells[i]] = true;
+    }
+    return *beside != NULL;
+}
+
+static bool find_beside(struct standing *a)
+{
+    const struct gbm_model *m = a->r->in.model;
+    struct rt_cells buffer = {0};
+    a->beside = calloc((size_t)m->nvariables + 1, sizeof *a->beside);
+    bool found = a->beside != NULL;
+    for (int f = 0; f < m->nfamilies && found; f++)
+        if (m->families[f].stochastic && m->families[f].whole &&
+            !m->variables[m->families[f].variable].integer)
+            found = mark_beside(a, f, &buffer);
+    free(buffer.cells);
+    return found;
+}
+
+static void free_beside(struct standing *a)
+{
+    for (int v = 0; a->beside && v < a->r->in.model->nvariables; v++)
+        free(a->beside[v]);
+    free(a->beside);
 }
 
 /* A place that could change with p, and the probability; 0: there is none among
@@ -144,8 +202,9 @@ static double of_some_two(const struct standing *a, struct place p,
     const struct rt_instance *in = &a->r->in;
     int asked = 0;
     for (int v = 0; v < in->model->nvariables; v++)
-        for (int64_t i = 0; is_whole(in, v) && i < in->slots[v].cells; i++) {
-            if ((v == p.variable && i == p.cell) || !is_asked(in, v, i))
+        for (int64_t i = 0; has_whole(a, v) && i < in->slots[v].cells; i++) {
+            if ((v == p.variable && i == p.cell) ||
+                !is_asked(a, (struct place){v, i}))
                 continue;
             if (asked++ == PARTNERS || rt_clock() > a->until)
                 return 0;
@@ -189,8 +248,7 @@ static bool look_at(const struct standing *a, const struct rt_monitor *m)
     for (int64_t i = 0; i < m->count && asked < ASKED && rt_clock() < a->until;
          i++) {
         const struct place p = {m->variable, m->cells ? m->cells[i] : i};
-        if (!is_asked(&r->in, p.variable, p.cell) ||
-            !stood_still(&r->draws, m->offset + i))
+        if (!is_asked(a, p) || !stood_still(&r->draws, m->offset + i))
             continue;
         asked++;
         struct place other;
@@ -222,15 +280,14 @@ static void list_still(const struct standing *a, struct still *all, bool every)
     for (int k = 0; k < r->in.nmonitors; k++) {
         const struct rt_monitor *m = &r->in.monitors[k];
         for (int64_t i = 0;
-             is_whole(&r->in, m->variable) && i < m->count && all->n < STILL;
-             i++) {
+             has_whole(a, m->variable) && i < m->count && all->n < STILL; i++) {
             const struct place p = {m->variable, m->cells ? m->cells[i] : i};
             const bool stood = stood_still(&r->draws, m->offset + i);
-            if (!is_asked(&r->in, p.variable, p.cell) || !(stood || every))
+            if (!is_asked(a, p) || !(stood || every))
                 continue;
             all->stood[all->n] = stood;
             all->nstood += stood;
-            all->had[all->n] = rt_value(slot_of(a, p), true, 0, p.cell);
+            all->had[all->n] = value_at(a, 0, p);
             all->at[all->n++] = p;
         }
     }
@@ -253,7 +310,7 @@ static void draw_still(const struct standing *a, struct still *all, int number)
         const struct gbm_family *fam = &in->model->families[f];
         bool drew = false;
         if (!fam->stochastic || !fam->simulate || fam->no_draw ||
-            !is_whole(in, fam->variable))
+            !rt_draws_whole(in->model, f))
             continue;
         for (int64_t e = 0; e < in->elements[f] && rt_clock() < a->until; e++) {
             struct gbm_rng rng;
@@ -278,10 +335,9 @@ static const struct place *put_back(const struct standing *a,
     const struct place *first = NULL;
     for (int i = all->n - 1; i >= 0; i--) {
         const struct place *p = &all->at[i];
-        if (all->stood[i] &&
-            rt_value(slot_of(a, *p), true, 0, p->cell) != all->had[i])
+        if (all->stood[i] && value_at(a, 0, *p) != all->had[i])
             first = p;
-        rt_set_value(slot_of(a, *p), true, 0, p->cell, all->had[i]);
+        set(a, 0, *p, all->had[i]);
     }
     return first;
 }
@@ -318,6 +374,18 @@ static bool look_at_all(const struct standing *a, bool every)
     return fine;
 }
 
+/* Until something was told. */
+static void look_at_each(const struct standing *a)
+{
+    const struct rt_instance *in = &a->r->in;
+    bool fine = true;
+    for (int k = 0; k < in->nmonitors && fine; k++)
+        fine = !has_whole(a, in->monitors[k].variable) ||
+               look_at(a, &in->monitors[k]);
+    if (fine && look_at_all(a, false))
+        look_at_all(a, true);
+}
+
 void rt_chains_standing(const struct rt_chains *r)
 {
     struct rt *rt = r->rt;
@@ -331,16 +399,13 @@ void rt_chains_standing(const struct rt_chains *r)
                          .chains = in->nchains < CHAINS ? in->nchains : CHAINS,
                          .until = rt_clock() + at_least +
                                   share * r->draws.timing.sampling_s};
-    if (a.states && rt->device->get(rt) == GBM_OK) {
+    if (a.states && find_beside(&a) && rt->device->get(rt) == GBM_OK) {
         for (int c = 0; c < a.chains; c++)
             a.lp[c] = logdensity(&a, c);
-        bool fine = true;
-        for (int k = 0; k < in->nmonitors && fine; k++)
-            fine = !is_whole(in, in->monitors[k].variable) ||
-                   look_at(&a, &in->monitors[k]);
-        fine = fine && look_at_all(&a, false) && look_at_all(&a, true);
+        look_at_each(&a);
         for (int c = 0; c < a.chains; c++)
             rt_refresh(in, rt_state(in, a.states, c), c);
     }
+    free_beside(&a);
     free(a.states);
 }

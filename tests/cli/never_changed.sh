@@ -52,6 +52,12 @@ echo '{"w": [0.2, 0.3, 0.5], "one": 1, "y": 2.6}' >both.json
 status 0 "$GBMC" -O1 both.gbm -o both
 status 0 ./both --data both.json --chains 1 --device cpu
 says 'warning: [qb] never changed, though given all else but [qb] other values of both have probability 0'
+# The same, beside a real element of their array.
+sed 's/q ~ dbern(0.5)/q[1] ~ dbern(0.5)  q[2] ~ dnorm(0, 1)/
+     s/equals(q + 2, b)/equals(q[1] + 2, b)/' both.gbm >beside.gbm
+status 0 "$GBMC" -O1 beside.gbm -o beside
+status 0 ./beside --data both.json --chains 1 --device cpu
+says 'warning: (q.1.|b) never changed, though given all else but (q.1.|b) other values of both have probability 0'
 # Three that do.
 cat >all.gbm <<'M'
 model {
