@@ -56,6 +56,7 @@ struct part {
     bool in_full; /* the same, and what does not depend on the target counts */
     symp resists; /* why: no statistic, as it has their loops */
     bool ruled;   /* the factor's rule is kept */
+    bool rule;    /* it is that rule alone, of the part before */
     symp logp;    /* of an instance, in the fresh loops */
     symp value, lower, upper; /* its indicator in place, where x is in it */
     symp hit;   /* of a pair's step: which of its cells the instances mention */

@@ -20,7 +20,7 @@ void condition_keep_rules(struct compiler *c, struct step *s)
         }
         struct part *q = NEW(c, struct part);
         *q = *p;
-        q->opaque = true;
+        q->opaque = q->rule = true;
         q->terms = (struct collected){.rest = sym_num(c, 0)};
         q->value = q->lower = q->upper = NULL;
         q->logp = kept;

@@ -75,11 +75,12 @@ static bool even_numbers(const struct family *f, int along)
     return along == f->nloops - 1 || family_rectangular(f);
 }
 
+/* A rule is of the instances of the part that it belongs to. */
 static int parts_of(const struct step *s, const struct factor *g)
 {
     int n = 0;
     for (const struct part *p = s->parts; p; p = p->next)
-        n += p->factor == g && !p->own;
+        n += p->factor == g && !p->own && !p->rule;
     return n;
 }
 

@@ -1,6 +1,7 @@
 /* path_program.c: the functions of a step that draws paths (path.c,
  * stdlib/kernels/forward_backward.h). */
 #include "sampler/path.h"
+#include <math.h>
 #include <string.h>
 
 symp sampler_path_stride(struct compiler *c, const struct family *f, int along)
@@ -74,6 +75,12 @@ static void open_prior(struct emitter *e, const struct step *s,
     open_path_element(e, s, "element");
 }
 
+/* e where the prior's rule, in the same names, holds. */
+static symp under_rule(struct compiler *c, symp rule, symp e, double otherwise)
+{
+    return rule ? sym_select(c, rule, e, sym_num(c, otherwise)) : e;
+}
+
 /* The own prior with the values as arguments: its log where the predecessor is
  * outside of the path, and its probability inside. */
 static void emit_priors(struct compiler *c, struct text *out,
@@ -84,10 +91,14 @@ static void emit_priors(struct compiler *c, struct text *out,
     symp to = sym_param(c, intern(c, "to."));
     symp from = sym_param(c, intern(c, "from."));
     symp logp = sym_replace(c, f->factor->logp, lhs, to);
+    symp rule = f->factor->rule;
+    if (rule && !sym_has_var(rule, f->var))
+        rule = NULL;
     struct emitter e = emitter_new(c, out);
     open_prior(&e, s, "enter", "int to");
     emit_param(&e, "to.", "to");
-    emit_line(&e, "return %s;", emit_expr(&e, logp));
+    emit_line(&e, "return %s;",
+              emit_expr(&e, under_rule(c, rule, logp, -(double)INFINITY)));
     text_append(out, "}\n");
 
     e = emitter_new(c, out);
@@ -95,18 +106,21 @@ static void emit_priors(struct compiler *c, struct text *out,
     emit_param(&e, "to.", "to");
     emit_param(&e, "from.", "from");
     logp = sym_replace(c, logp, path_of(s)->before, from);
+    rule = rule ? sym_replace(c, rule, path_of(s)->before, from) : NULL;
     for (double k = few_values(s) ? s->support.lower->number : 1;
          k < (few_values(s) ? s->support.upper->number : 1); k++) {
         symp at = sym_replace(c, logp, to, sym_num(c, k));
         emit_line(&e, "if (to == %.0f) {", k);
         e.indent++;
-        emit_line(&e, "return %s;", emit_expr(&e, probability(c, at)));
+        emit_line(&e, "return %s;",
+                  emit_expr(&e, under_rule(c, rule, probability(c, at), 0)));
         e.indent--;
         emit_line(&e, "}");
     }
     if (few_values(s))
         logp = sym_replace(c, logp, to, s->support.upper);
-    emit_line(&e, "return %s;", emit_expr(&e, probability(c, logp)));
+    emit_line(&e, "return %s;",
+              emit_expr(&e, under_rule(c, rule, probability(c, logp), 0)));
     text_append(out, "}\n");
 }
 
@@ -116,7 +130,8 @@ static bool homogeneous(struct compiler *c, const struct step *s)
 {
     const struct family *f = s->family;
     symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
-    symp rest = sym_replace(c, f->factor->logp, lhs, sym_num(c, 1));
+    symp rest = sym_replace(c, model_under_rule(c, f->factor, f->factor->logp),
+                            lhs, sym_num(c, 1));
     rest = sym_replace(c, rest, path_of(s)->before, sym_num(c, 1));
     return !sym_has_loop(rest, f->loops[path_of(s)->along]);
 }

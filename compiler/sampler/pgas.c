@@ -42,6 +42,9 @@ static const char *unfit(struct compiler *c, const struct step *s,
     if (own->replaced || own->opaque || !model_can_be_drawn(s->family))
         return intern_format(c, "%s cannot be drawn from its distribution here",
                              s->family->var->name);
+    if (own->rule && sym_has_var(own->rule, s->family->var))
+        return intern_format(c, "%s is no distribution for each value before",
+                             s->family->text);
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->factor != own && p->factor != g && !sampler_meets_once(c, s, p))
             return intern_format(c, "%s meets several of its elements",

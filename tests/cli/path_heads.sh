@@ -45,6 +45,9 @@ model {
   start ~ dunif(0, 1)
 }
 E
+# probabilities that are products with data, which could be above 1
+sed '/r ~ dunif/d; s/p\[z\[i, t\] + 1\]/p[2] * z[i, t] + p[1] * (1 - z[i, t])/' \
+    deaths.gbm >lives.gbm
 cat >exact.py <<'E'
 # exact.py DATA FIRST SUMMARY NAME: the mean of the share that starts in 1.
 import itertools
@@ -85,7 +88,9 @@ got = json.load(open(summary))["parameters"][name]
 if abs(got["mean"] - mean) > 5 * got["mcse"] or got["ess_bulk"] < 2000:
     sys.exit(f"{at}: {got['mean']} with {got['mcse']}, not {mean}")
 E
-for model in rows apart deaths; do
+for model in rows apart deaths lives; do
+    status 0 "$GBMC" --explain $model.gbm
+    prints 'path along t'
     "$GBMC" $model.gbm -o $model || fail "$model is not compiled"
 done
 for go in '[[1, 0], [0, 1]]' '[[1, 0], [0.3, 0.7]]' '[[0.995, 0.005], [0.002, 0.998]]' '[[0.98, 0.02], [0.4, 0.6]]'; do
@@ -93,7 +98,7 @@ for go in '[[1, 0], [0, 1]]' '[[1, 0], [0.3, 0.7]]' '[[0.995, 0.005], [0.002, 0.
     echo '{"N": 7, "T": 6, "p": [0.85, 0.2], "first": [2, 1, 3, 1, 6, 2, 1], "go": '"$go"', "r": '"$r"',
       "y": [[null,1,1,0,1,1], [0,0,1,0,0,0], [null,null,1,1,1,1], [0,1,1,1,0,1], [null,null,null,null,null,1],
             [null,0,0,0,1,0], [1,1,0,1,1,1]]}' >data.json
-    case $go in '[[1, 0]'*) models="rows apart deaths" ;; *) models="rows apart" ;; esac
+    case $go in '[[1, 0]'*) models="rows apart deaths lives" ;; *) models="rows apart" ;; esac
     for model in $models; do
         ./$model check --data data.json >check || fail "$model: $(cat check)"
         name="start[1]"
