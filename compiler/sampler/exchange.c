@@ -370,9 +370,37 @@ static bool goes_through_all(const struct telling *t, const struct factor *g)
     return true;
 }
 
-static bool turned_alike(const struct exchange *k, symp e)
+/* An expression of the factor of what g's own number turns with, in g's loops;
+ * of what turns alone, or not at all, g's own. */
+static symp of_other(const struct exchange *k, const struct factor *g,
+                     symp (*of)(struct compiler *, const struct factor *))
 {
-    return !e || sym_same(sampler_turn(k->c, &k->turned, e), e);
+    const struct var *v = sampler_turns_with(&k->turned, g->family->var);
+    const struct factor *other = v ? v->families->factor : g;
+    symp e = of(k->c, other), by[MAX_LOOPS];
+    for (int i = 0; i < other->nloops; i++)
+        by[i] = sym_loop(k->c, g->loops[i]);
+    return e ? sym_replace_loops(k->c, e, other->loops, other->nloops, by) : e;
+}
+
+static symp logp_of(struct compiler *c, const struct factor *g)
+{
+    return model_under_rule(c, g, g->logp);
+}
+
+static symp above_start(struct compiler *c, const struct factor *g)
+{
+    return g->lower ? sym_sub(c, g->value, g->lower) : sym_num(c, 1);
+}
+
+static symp below_end(struct compiler *c, const struct factor *g)
+{
+    return g->upper ? sym_sub(c, g->upper, g->value) : sym_num(c, 1);
+}
+
+static bool becomes(const struct exchange *k, symp e, symp wanted)
+{
+    return sym_same(sampler_turn(k->c, &k->turned, e), wanted);
 }
 
 static bool same_end(const struct step *s, symp a, symp b)
@@ -406,12 +434,12 @@ static bool ends_alike(const struct exchange *k, const struct step *s,
         return true;
     if (!same_ends(k, s, g))
         return false;
-    symp below = g->lower ? sym_sub(c, g->value, g->lower) : sym_num(c, 1);
-    symp above = g->upper ? sym_sub(c, g->upper, g->value) : sym_num(c, 1);
-    symp then = sampler_turn(c, &k->turned, below);
-    return (turned_alike(k, below) && turned_alike(k, above)) ||
-           (sym_same(then, above) &&
-            sym_same(sampler_turn(c, &k->turned, above), below));
+    symp above = above_start(c, g), below = below_end(c, g);
+    symp others_above = of_other(k, g, above_start);
+    symp others_below = of_other(k, g, below_end);
+    return (becomes(k, above, others_above) &&
+            becomes(k, below, others_below)) ||
+           (becomes(k, above, others_below) && becomes(k, below, others_above));
 }
 
 /* Whether the density of a plate over components, which names them in turn, is
@@ -435,8 +463,8 @@ static bool is_alike(const struct exchange *k, const struct step *s,
     for (int i = 0; i < n; i++)
         if (sym_any(all[i], tells, &t))
             return false;
-    return ends_alike(k, s, g) && turned_alike(k, g->logp) &&
-           turned_alike(k, g->rule) && turned_alike(k, g->guard);
+    return ends_alike(k, s, g) &&
+           becomes(k, logp_of(k->c, g), of_other(k, g, logp_of));
 }
 
 /* The densities that change; false: one that may not be had at once, or none

@@ -26,6 +26,12 @@ static const struct flip *turn_of(const struct turned *all, const struct var *v)
     return NULL;
 }
 
+struct var *sampler_turns_with(const struct turned *all, const struct var *v)
+{
+    const struct flip *t = turn_of(all, v);
+    return !t ? NULL : t->u == v ? t->v : t->u;
+}
+
 static void add_reading(struct reading *r, symp e)
 {
     for (int i = 0; i < r->n; i++)

@@ -32,6 +32,8 @@ bool sampler_find_turns(struct compiler *c, const struct model *m,
                         struct turned *all, symp low, symp high);
 /* e where all have turned. */
 symp sampler_turn(struct compiler *c, const struct turned *all, symp e);
+/* The other one of two that turn at once; NULL: v does so alone, or not. */
+struct var *sampler_turns_with(const struct turned *all, const struct var *v);
 /* The statements that turn all; `held` where one is too near its end. */
 void sampler_emit_turns(struct emitter *e, const struct turned *all);
 void sampler_emit_turns_held(struct emitter *e, const struct turned *all);
