@@ -44,6 +44,11 @@ struct emitter {
     bool shares_calls; /* emit_shared takes calls too */
     bool all_seen;     /* emit_open_part: no instance is unobserved */
     bool of_rows;      /* terms of a sum over rows, which rounds itself */
+    struct {
+        symp call;
+        const char *name;
+    } terms[4]; /* what was made of the arrays of a call before the rows */
+    int nterms;
 };
 void emit_line(struct emitter *e, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -108,6 +113,12 @@ void emit_shared(struct emitter *e, symp x);
 /* The same of calls that stand in the terms of sums in x, which a device does
  * for sums of few terms (GBM_LIFT). */
 void emit_lifted(struct emitter *e, symp x);
+/* Of calls in x whose arrays all rows share: what is made of these. Whether a
+ * function is one for which that is done; the text of such a call in a row, if
+ * that was done, where `otherwise` is that of the call. */
+void emit_before_rows(struct emitter *e, symp x);
+bool emit_has_terms(symp call);
+const char *emit_of_row(struct emitter *e, symp call, const char *otherwise);
 /* From here `name` holds the value of x; while it is in scope and the state
  * stays. */
 void emit_remember(struct emitter *e, symp x, const char *name);

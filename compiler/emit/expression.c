@@ -600,7 +600,7 @@ const char *emit_call_with(struct emitter *e, symp x, const char *function,
 
 static const char *function_in_rows(const struct emitter *e, symp call)
 {
-    const struct expr *code = e->of_rows && call->entry
+    const struct expr *code = e->of_rows && call->entry && !emit_has_terms(call)
                                   ? entry_value(call->entry, "code_in_rows")
                                   : NULL;
     return code ? code->name : emit_function_of(e->c, call);
@@ -665,8 +665,8 @@ static const char *emit_call(struct emitter *e, symp x)
     const char **args = NEW_ARRAY(c, const char *, x->nargs);
     for (int i = 0; i < x->nargs; i++)
         args[i] = emit_argument(e, x->args[i]);
-    return emit_once(e, x,
-                     emit_call_with(e, x, function_in_rows(e, x), args, NULL));
+    const char *text = emit_call_with(e, x, function_in_rows(e, x), args, NULL);
+    return emit_once(e, x, emit_of_row(e, x, text));
 }
 
 static const char *emit_add(struct emitter *e, symp x)

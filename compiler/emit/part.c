@@ -443,7 +443,9 @@ void emit_in_place_or_recalled(struct emitter *e, const struct step *s,
     emit_open_recalled(e, s, r);
     emit_shared(e, rows.logp);
     emit_lifted(e, rows.logp);
+    emit_before_rows(e, rows.logp);
     emit_sum_in_place(e, &rows);
+    e->nterms = 0;
     e->nshared = nshared;
     emit_close_recalled(e, s, r);
     emit_line(e, "total += %s%ssum;", r->power ? emit_expr(e, r->power) : "",

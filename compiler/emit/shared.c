@@ -4,7 +4,8 @@
  * sum(rate[i,]) where each visit k to i has a count, before that, and so are
  * calls, as exp(a[i]); and sums that stand more than once in one instance are
  * computed once. A device that knows that an inner sum has few terms computes
- * their calls that all rows have in common before these, too. */
+ * their calls that all rows have in common before these, too, and so what a
+ * function makes of arrays that they have in common (`code_in_rows`). */
 #include "emit/emit.h"
 
 /* The indices that the text so far, and the sums around, have opened. */
@@ -188,3 +189,59 @@ static void lift_in_terms(struct emitter *e, symp x, symp sum)
 }
 
 void emit_lifted(struct emitter *e, symp x) { lift_in_terms(e, x, NULL); }
+
+/* ---- functions of a number of the row and of arrays of all rows ---- */
+
+bool emit_has_terms(symp call)
+{
+    const struct entry *d = call->entry;
+    if (!d || d->nparameters < 2 || d->parameters[0].ndims)
+        return false;
+    for (int i = 1; i < d->nparameters; i++)
+        if (d->parameters[i].ndims != 1 ||
+            d->parameters[i].dims[0] != d->parameters[1].dims[0])
+            return false;
+    return entry_value(d, "code_in_rows") != NULL;
+}
+
+static bool shares_arrays(struct emitter *e, symp x)
+{
+    struct scope k = {.e = e};
+    if (x->kind != SYM_CALL || !emit_has_terms(x))
+        return false;
+    for (int i = 1; i < x->nargs; i++)
+        if (x->args[i]->kind != SYM_ARRAY || !is_settled(&k, x->args[i]))
+            return false;
+    return true;
+}
+
+void emit_before_rows(struct emitter *e, symp x)
+{
+    const int most = (int)(sizeof e->terms / sizeof *e->terms);
+    for (int i = 0; i < x->nargs; i++)
+        emit_before_rows(e, x->args[i]);
+    if (e->nterms == most || !shares_arrays(e, x))
+        return;
+    struct text t = {0};
+    const char *name = emit_name(e, "terms");
+    for (int i = 1; i < x->nargs; i++)
+        text_printf(&t, ", %s", emit_argument(e, x->args[i]));
+    emit_line(e, "GBM_BEFORE_ROWS(%s, %s, %s%s)", name,
+              entry_value(x->entry, "code_in_rows")->name,
+              emit_int(e, x->args[1]->args[1]), t.data);
+    text_free(&t);
+    e->terms[e->nterms].call = x;
+    e->terms[e->nterms++].name = name;
+}
+
+const char *emit_of_row(struct emitter *e, symp x, const char *otherwise)
+{
+    for (int i = 0; e->of_rows && i < e->nterms; i++)
+        if (sym_same(e->terms[i].call, x))
+            return intern_format(e->c, "GBM_OF_ROW(%s, %s, %s, %s, %s)",
+                                 e->terms[i].name,
+                                 entry_value(x->entry, "code_in_rows")->name,
+                                 emit_int(e, x->args[1]->args[1]),
+                                 emit_expr(e, x->args[0]), otherwise);
+    return otherwise;
+}

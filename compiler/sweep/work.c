@@ -5,8 +5,19 @@
 
 /* ---- operations ---- */
 
-/* A call of a function of the library counts as so many operations. */
+/* A call of a function of the library counts as so many operations, and so does
+ * each cell of arrays that rows may share (`code_in_rows`). */
 enum { CALL_WORK = 10 };
+
+static symp operations_of_call(struct compiler *c, symp call)
+{
+    symp calls = sym_num(c, 1);
+    for (int i = 0; i < call->nargs; i++)
+        if (call->args[i]->kind == SYM_ARRAY && call->args[i]->nloops == 1 &&
+            entry_value(call->entry, "code_in_rows"))
+            calls = sym_add2(c, calls, call->args[i]->args[1]);
+    return sym_mul2(c, sym_num(c, CALL_WORK), calls);
+}
 
 symp sweep_operations(struct compiler *c, symp e)
 {
@@ -22,7 +33,7 @@ symp sweep_operations(struct compiler *c, symp e)
         own = sym_num(c, 1);
         break;
     case SYM_CALL:
-        own = sym_num(c, e->entry ? CALL_WORK : 1);
+        own = e->entry ? operations_of_call(c, e) : sym_num(c, 1);
         break;
     case SYM_SUM:
         turns = sym_length(c, e->args[0], e->args[1]);

@@ -7,12 +7,19 @@
  *          normal number
  * row_log  by 1.1 units in the last place
  *
+ * row_power(x) is b^x, where b^ROW_POWERS is e, and row_log_of_power(x, y) the
+ * logarithm of b^x y: b is 2 there, and the logarithm of y off by 2^-22, or by
+ * as much of itself.
+ *
  * Elsewhere, in mixed precision too, whose sums are double, they are those of
  * real.h. */
 #ifndef GBM_ROW_TERMS_H
 #define GBM_ROW_TERMS_H
 
 #include "real.h"
+
+/* Inner terms that what rows share is kept of. */
+#define GBM_FEW 16
 
 #ifndef __CUDACC__
 GBM_FN int gbm_float_bits(float x)
@@ -65,9 +72,33 @@ GBM_FN float row_exp(float x)
     return y;
 #endif
 }
+#define ROW_POWERS 1.44269504f
+GBM_FN float row_power(float x)
+{
+#ifndef __CUDA_ARCH__
+    return exp2f(x);
+#else
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+#endif
+}
+GBM_FN float row_log_of_power(float x, float y)
+{
+#ifndef __CUDA_ARCH__
+    return (x + log2f(y)) * 0.693147181f;
+#else
+    float log;
+    asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(log) : "f"(y));
+    return (x + log) * 0.693147181f;
+#endif
+}
 #else
 #define row_log(x) real_log(x)
 #define row_exp(x) real_exp(x)
+#define ROW_POWERS 1
+#define row_power(x) real_exp(x)
+#define row_log_of_power(x, y) ((x) + real_log(y))
 #endif
 
 #endif

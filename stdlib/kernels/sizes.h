@@ -3,12 +3,13 @@
 #ifndef GBM_SIZES_H
 #define GBM_SIZES_H
 
+#include "row_terms.h"
+
 /* What the rows of a sum have in common, for each of its inner terms i = lower
  * .. upper: GBM_LIFT before the rows, GBM_LIFTED in a term. Only in sweeps of
  * whole chains whose compiler knows that terms are few, so that it has them in
  * registers. */
 #if defined(__CUDACC__) && defined(GBM_KNOWN) && defined(GBM_CHAINS)
-#define GBM_FEW 16
 #define GBM_LIFT(name, i, lower, upper, x)                                     \
     real name[GBM_FEW];                                                        \
     GBM_UNROLL for (int at_ = 0; at_ < GBM_FEW; at_++)                         \
@@ -19,9 +20,19 @@
     }
 #define GBM_LIFTED(name, i, lower, upper, x)                                   \
     ((upper) - (lower) < GBM_FEW ? name[(i) - (lower)] : (x))
+/* A function of a number of the row and of arrays that all rows share
+ * (`code_in_rows` of the library): what is made of these before the rows, and
+ * in a row. */
+#define GBM_BEFORE_ROWS(name, terms, n, ...)                                   \
+    struct terms name;                                                         \
+    terms##_before(&name, (int)(n), __VA_ARGS__);
+#define GBM_OF_ROW(name, terms, n, x, otherwise)                               \
+    ((n) <= GBM_FEW ? terms##_row(&name, (int)(n), x) : (otherwise))
 #else
 #define GBM_LIFT(name, i, lower, upper, x)
 #define GBM_LIFTED(name, i, lower, upper, x) (x)
+#define GBM_BEFORE_ROWS(name, terms, n, ...)
+#define GBM_OF_ROW(name, terms, n, x, otherwise) (otherwise)
 #endif
 
 /* In a function that is called: the state with what is known. */

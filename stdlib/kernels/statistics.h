@@ -3,7 +3,7 @@
 #define GBM_STATISTICS_H
 
 #include "linear.h"
-#include "row_terms.h"
+#include "normal_mixture.h"
 
 GBM_FN real gbm_sum(int K, const real *x)
 {
@@ -64,31 +64,6 @@ GBM_FN real gbm_log_sum_exp(int K, const real *x)
     for (int i = 0; i < K; i++)
         sum += real_exp(x[i] - largest);
     return largest + real_log(sum);
-}
-
-/* Log density at x of the mixture of normals with means mu, precisions tau and
- * weights pi, but for a constant; of its largest term where the others
- * underflow. Rows in the far tails ask for it, beside others that do not, so it
- * has no branch but for what is no number. */
-GBM_FN real gbm_log_normal_mixture(int K, real x, const real *mu,
-                                   const real *tau, const real *pi)
-{
-    real largest = -GBM_INF, all = 0, sum = 0, weights = 0;
-    for (int j = 0; j < K; j++) {
-        const real term = -REAL_C(0.5) * tau[j] * gbm_square(x - mu[j]);
-        const real counts = pi[j] > 0 ? term : -GBM_INF;
-        largest = counts > largest ? counts : largest;
-        all += term;
-        weights += pi[j];
-    }
-    if (!(largest > -GBM_INF) || gbm_is_nan(all))
-        return gbm_is_nan(all) ? GBM_NAN : -GBM_INF;
-    for (int j = 0; j < K; j++) {
-        const real term = -REAL_C(0.5) * tau[j] * gbm_square(x - mu[j]);
-        const real share = pi[j] * real_sqrt(tau[j]) * row_exp(term - largest);
-        sum += pi[j] > 0 ? share : 0;
-    }
-    return largest + row_log(sum) - real_log(weights);
 }
 
 /* Heap sort of the places 0 .. K - 1 in `place` by x, ties by place: no

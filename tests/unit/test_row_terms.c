@@ -1,5 +1,5 @@
-/* test_row_terms.c: the logarithm of rows against libm's in double, and rows in
- * the far tails of a mixture. */
+/* test_row_terms.c: the logarithm of rows against libm's in double, and rows of
+ * a mixture, in the far tails, too. */
 #include "statistics.h"
 
 #include <math.h>
@@ -57,12 +57,39 @@ static void far_tails(void **unused)
     assert_true(isnan(gbm_log_normal_mixture(2, 0, near, nan, second)));
 }
 
+static double by_row(int K, double x, const double *mu, const double *tau,
+                     const double *pi)
+{
+    struct gbm_normal_terms terms;
+    gbm_normal_terms_before(&terms, K, mu, tau, pi);
+    return gbm_normal_terms_row(&terms, K, x);
+}
+
+/* Rows that have all but x in common. */
+static void rows_in_common(void **unused)
+{
+    const double mu[] = {0, 100, -3}, tau[] = {1, 4, 0.25}, pi[] = {1, 2, 0.5};
+    const double gone[] = {1, 0, 0}, none[] = {0, 0, 0}, nan[] = {0, NAN, 1};
+    (void)unused;
+    for (double x = -1e3; x < 1e3; x += 7.3) {
+        const double exact = gbm_log_normal_mixture(3, x, mu, tau, pi);
+        const double found = by_row(3, x, mu, tau, pi);
+        assert_true(fabs(found - exact) <= 1e-14 * (1 + fabs(exact)));
+    }
+    assert_true(by_row(3, 100, mu, tau, gone) == -5000);
+    assert_true(isnan(by_row(3, 0, nan, tau, pi)));
+    assert_true(by_row(3, 0, mu, tau, none) == -INFINITY);
+    assert_true(by_row(3, INFINITY, mu, tau, pi) == -INFINITY);
+    assert_true(by_row(3, 1e200, mu, tau, pi) == -INFINITY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers),
         cmocka_unit_test(others),
         cmocka_unit_test(far_tails),
+        cmocka_unit_test(rows_in_common),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
