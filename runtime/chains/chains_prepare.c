@@ -126,7 +126,10 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
     if (s == GBM_OK) {
         r->opened = true;
         rt_clock_note("the device is open");
-        s = rt_start(rt, &r->in, r->notes);
+        s = rt_start_few(rt, &r->in,
+                         rt->options.method->starts ? rt->options.method->starts
+                                                    : r->in.nchains,
+                         r->notes);
     }
     if (s == GBM_OK) {
         rt_clock_note("chains have started");

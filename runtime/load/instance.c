@@ -60,6 +60,17 @@ size_t rt_chain_bytes(const struct rt_instance *in, int v)
                            : 0;
 }
 
+void rt_copy_chain(const struct rt_instance *in, int from, int to)
+{
+    for (int v = 0; v < in->model->nvariables; v++) {
+        size_t bytes = rt_chain_bytes(in, v) / (size_t)in->nchains;
+        char *values = in->slots[v].values;
+        if (bytes > 0)
+            memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes,
+                   bytes);
+    }
+}
+
 void **rt_save(const struct rt_instance *in)
 {
     void **values = calloc((size_t)in->model->nvariables + 1, sizeof *values);

@@ -49,6 +49,8 @@ void rt_bind_with(const struct rt_instance *in, struct gbm_binding *bindings,
                   void *state);
 /* Bytes of a variable's values of all chains; 0 if they share one. */
 size_t rt_chain_bytes(const struct rt_instance *in, int v);
+/* Another chain takes all that a chain has. */
+void rt_copy_chain(const struct rt_instance *in, int from, int to);
 /* Writes the state of a chain: model->state_size bytes. */
 void rt_bind(const struct rt_instance *in, void *state, int chain);
 /* Bound states of all chains, one allocation; NULL if there is no memory. */

@@ -23,6 +23,7 @@ struct rt_method {
     /* NULL: as plain MCMC.
      * Chains that run for each one of --chains; it may settle options; */
     int (*replicas)(struct rt_options *options);
+    int starts; /* of them, where all draw from the prior first; 0: all; */
     const char *more; /* the option that brings more draws; NULL: --draws; */
     /* before the device takes the starting values; */
     enum gbm_status (*prepare)(struct rt_chains *r);

@@ -35,10 +35,16 @@
 #define PRIOR_STREAM 100000u
 #define SHARE 0.5       /* of the particles: effective ones after a step */
 #define CORRELATION 0.1 /* of log likelihoods before and after the moves */
-#define NEAR_PRIOR                                                             \
-    1e-7 /* a power that keeps to where the data are possible                  \
-          */
-enum { MOST_SWEEPS = 100, MOST_STEPS = 10000, FIRST_SWEEPS = 50 };
+/* A power that keeps to where the data are possible; a step's share that is
+ * more than SHARE by no more. */
+#define NEAR_PRIOR 1e-7
+#define ENOUGH 1e-9
+enum {
+    MOST_SWEEPS = 100,
+    MOST_STEPS = 10000,
+    FIRST_SWEEPS = 50,
+    MOST_HALVES = 60
+};
 
 struct island {
     int turn;     /* the next one, or the last that has entered in part; */
@@ -82,18 +88,29 @@ static double weigh(const struct smc *t, double more, double *mean)
 }
 
 /* By how much the power of the turn can grow, `rest` at most; 0: not at all,
- * beside what has grown in this step, if that is anything. */
+ * beside what has grown in this step, if that is anything. By halves until its
+ * size is known, then by lines whose ends move both (Dowell and Jarratt 1971, A
+ * modified regula falsi method). */
 static double growth(const struct smc *t, double rest, bool any)
 {
     double low = 0, high = rest, mean;
-    if (weigh(t, high, &mean) >= SHARE)
+    double over = 0, under = weigh(t, rest, &mean) - SHARE; /* at the ends */
+    int last = 0; /* the end that moved, 1: low */
+    if (under >= 0)
         return rest;
-    for (int i = 0; i < 60; i++) {
-        double middle = (low + high) / 2;
-        if (weigh(t, middle, &mean) >= SHARE)
-            low = middle;
-        else
-            high = middle;
+    for (int i = 0; i < MOST_HALVES; i++) {
+        const bool near = low > 0 && high <= 2 * low && over > under;
+        const double at =
+            low + (high - low) * (near ? over / (over - under) : 0.5);
+        const double found = weigh(t, at, &mean) - SHARE;
+        const int end = found >= 0 ? 1 : -1;
+        if (near && end == last)
+            *(end > 0 ? &under : &over) /= 2;
+        *(end > 0 ? &low : &high) = at;
+        *(end > 0 ? &over : &under) = found;
+        last = near ? end : 0;
+        if (end > 0 && (found < ENOUGH || !(at < high)))
+            break;
     }
     return low > 0 || any ? low : high;
 }
@@ -117,23 +134,12 @@ static double variance_of(const struct smc *t, int island, int steps)
 
 /* ---- steps ---- */
 
-static void copy_chain(const struct rt_instance *in, int from, int to)
-{
-    for (int v = 0; v < in->model->nvariables; v++) {
-        size_t bytes = rt_chain_bytes(in, v) / (size_t)in->nchains;
-        char *values = in->slots[v].values;
-        if (bytes > 0)
-            memcpy(values + (size_t)to * bytes, values + (size_t)from * bytes,
-                   bytes);
-    }
-}
-
 static void copy_particle(struct rt_chains *r, struct smc *t, int from, int to)
 {
     if (t->away)
         t->from[to] = from;
     else
-        copy_chain(&r->in, from, to);
+        rt_copy_chain(&r->in, from, to);
     t->eve[to] = t->eve[from];
     t->loglik[to] = t->loglik[from];
 }
@@ -487,12 +493,14 @@ static enum gbm_status begin(struct rt_chains *r, struct smc *t)
         rt_refresh(&r->in, state, c);
         t->eve[c] = c % t->particles;
     }
+    rt_clock_note("  particles are drawn from the prior");
     if (t->turns.count > 1 && check_prior_draws(r, t) != GBM_OK)
         return r->rt->status;
     if (find_first_logliks(r, t) != GBM_OK ||
         (t->turns.count == 1 && none_possible(t) &&
          begin_confined(r, t) != GBM_OK))
         return r->rt->status;
+    rt_clock_note("  their likelihoods are known");
     t->begun = true;
     return GBM_OK;
 }
@@ -504,11 +512,13 @@ static enum gbm_status travel(struct rt_chains *r, struct smc *t)
     t->away = can_be_away(r, t);
     enum gbm_status s = t->begun ? GBM_OK : begin(r, t);
     while (s == GBM_OK && (t->moving || !arrived(t)) && !rt_stopped()) {
-        bool moving = t->moving;
+        const bool moving = t->moving;
         for (int k = 0; !moving && k < t->islands && s == GBM_OK; k++)
             s = step_island(r, t, k);
         if (s == GBM_OK)
             s = moving ? move_on(r, t) : begin_moves(r, t);
+        rt_clock_note(moving ? "    they have moved"
+                             : "    they are weighed and resampled");
         if (s == GBM_OK && rt_checkpoint_due(&r->checkpoint))
             rt_chains_save(r, true);
     }
@@ -802,6 +812,7 @@ const struct rt_method rt_smc = {
     .sequence = true,
     .chains = true,
     .replicas = replicas,
+    .starts = 64,
     .more = "--particles",
     .prepare = prepare,
     .advance = advance,

@@ -578,6 +578,12 @@ static bool leaves_open(struct rt_starter *s)
 
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
 {
+    return rt_start_few(rt, in, in->nchains, notes);
+}
+
+enum gbm_status rt_start_few(struct rt *rt, struct rt_instance *in, int own,
+                             FILE *notes)
+{
     int ninit = rt->options.ninit;
     struct rt_starter s = {.rt = rt, .in = in, .family = -1};
     s.inits = calloc((size_t)ninit + 1, sizeof *s.inits);
@@ -589,13 +595,16 @@ enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes)
     else
         status = rt_start_read_inits(&s, notes);
     rt->told = ninit > 0;
-    for (s.chain = 0; status == GBM_OK && s.chain < in->nchains; s.chain++) {
+    own = own < in->nchains ? own : in->nchains;
+    for (s.chain = 0; status == GBM_OK && s.chain < own; s.chain++) {
         status =
             rt_start_use_init(&s, ninit ? &s.inits[s.chain % ninit] : NULL);
         if (status == GBM_OK)
             status = start_chain(&s);
         rt->told = rt->told && status == GBM_OK && !leaves_open(&s);
     }
+    for (int c = own; status == GBM_OK && c < in->nchains; c++)
+        rt_copy_chain(in, c % own, c);
     for (int i = 0; s.inits && i < ninit; i++)
         gbm_data_free(&s.inits[i]);
     if (s.has_graph)

@@ -8,6 +8,10 @@
 
 /* start.c. Starting values of all chains. */
 enum gbm_status rt_start(struct rt *rt, struct rt_instance *in, FILE *notes);
+/* The same of the first `own` chains, whose values the others take in turns:
+ * where chains draw from the prior before anything else. */
+enum gbm_status rt_start_few(struct rt *rt, struct rt_instance *in, int own,
+                             FILE *notes);
 
 /* pilot.c. Other starts, where some are far better; after rt_start. */
 void rt_pilot(struct rt *rt, struct rt_instance *in);
@@ -32,8 +36,8 @@ bool rt_scores_add(struct rt_scores *scores, const struct rt *rt,
 /* Now mean and variance tell of the regions that the chains were in; -inf where
  * a state was impossible. */
 void rt_scores_end(struct rt_scores *scores, const struct rt_instance *in);
-/* Whether the family has effects: continuous nodes that read random ones, but not
- * each other. The volume in which these move counts. */
+/* Whether the family has effects: continuous nodes that read random ones, but
+ * not each other. The volume in which these move counts. */
 bool rt_has_effects(const struct rt_instance *in, const void *state,
                     int family);
 /* Of one state; -inf where it is not finite. */
