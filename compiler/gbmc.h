@@ -7,6 +7,8 @@
 
 /* link.c: compiles the generated C text into options.output. */
 int link_sampler(struct compiler *c, const char *program);
+/* Compiles what samplers have in common, as link_sampler would with each. */
+int link_prepare(struct compiler *c);
 /* gpu_code.c: whether the CUDA text compiles for options.arch; says why not.
  * With options.save_temps the code stays beside options.output. */
 bool gpu_code_compiles(struct compiler *c, const char *text);

@@ -1,6 +1,8 @@
 /* link.c: runs the C compiler on the generated file and links the sampler, or
  * takes one that was made of the same before. Everything is made under
- * temporary names; the sampler appears whole or not at all. */
+ * temporary names; the sampler appears whole or not at all. What programs have
+ * in common (stdlib/kernels/linked.c) is compiled once for this CPU, when gbm
+ * is built. */
 #include "gbmc.h"
 #include "base/cache.h"
 #include <dirent.h>
@@ -98,6 +100,13 @@ static const char *level_of(const struct compiler *c, size_t length, int part)
 
 enum { NPARTS = 1 + STEP_PARTS };
 
+/* What a program is compiled and linked with. */
+struct making {
+    size_t length; /* of the program */
+    const char *headers, *libraries;
+    const char *common; /* compiled before, or NULL */
+};
+
 /* A command and its arguments. */
 struct command {
     char *argv[128];
@@ -124,31 +133,45 @@ static void add_driver(struct compiler *c, struct command *k)
     split_words(words, k->argv, &k->n, 32);
 }
 
-/* The compiler, and all that bears on what it makes of a part of a text. */
-static void add_compiler(struct compiler *c, struct command *k, size_t length,
-                         int part, const char *headers)
+/* The compiler, and what bears on what it makes of a text beside headers. */
+static void add_compiler(struct compiler *c, struct command *k,
+                         const char *level)
 {
     /* What -O1 and -Og leave out: with -fexpensive-optimizations the upper
      * halves of vector registers are cleared before calls; else Intel's run the
      * SSE code of libm ten times slower. */
     const char *fixed[] = {"-std=gnu11",
-                           intern_format(c, "-O%s", level_of(c, length, part)),
-                           intern_format(c, "-DGBM_PART=%d", part),
+                           intern_format(c, "-O%s", level),
                            c->options.save_temps ? "-g1" : "-g0",
                            "-fno-math-errno",
                            "-fno-trapping-math",
                            "-fexpensive-optimizations",
                            "-w",
-                           "-fopenmp",
-                           "-I",
-                           headers,
-                           "-I",
-                           path_join(c, c->stdlib, "kernels")};
+                           "-fopenmp"};
     add_driver(c, k);
     for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
         add(k, fixed[i]);
     if (!c->options.cpu || strcmp(c->options.cpu, "native") == 0)
         add(k, "-march=native");
+}
+
+static void add_folders(struct compiler *c, struct command *k,
+                        const char *headers)
+{
+    add(k, "-I");
+    add(k, headers);
+    add(k, "-I");
+    add(k, path_join(c, c->stdlib, "kernels"));
+}
+
+static void add_part(struct compiler *c, struct command *k,
+                     const struct making *m, int part)
+{
+    add_compiler(c, k, level_of(c, m->length, part));
+    add_folders(c, k, m->headers);
+    add(k, intern_format(c, "-DGBM_PART=%d", part));
+    if (m->common)
+        add(k, "-DGBM_COMPILED");
 }
 
 /* The first folder on PATH that has a program; NULL: none. */
@@ -245,23 +268,17 @@ static bool add_headers(struct compiler *c, struct rt_key *key,
 }
 
 /* What the compiler says that it would do tells its version, and what it takes
- * for this CPU. Whatever package of libraries or of their headers comes or goes
- * rewrites ld.so.cache. */
-static bool add_surroundings(struct rt_key *key, struct command compiler)
+ * for this CPU. */
+static bool add_environment(struct rt_key *key, struct command compiler)
 {
     static const char *const variables[] = {"CPATH", "C_INCLUDE_PATH",
                                             "LIBRARY_PATH"};
     static const char *const dry[] = {"-###", "-E", "-x", "c", "/dev/null"};
     struct text said = {0};
-    struct stat s;
 
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
         const char *value = getenv(variables[i]);
         rt_key_add_text(key, value ? value : "");
-    }
-    if (stat("/etc/ld.so.cache", &s) == 0) {
-        rt_key_add(key, &s.st_mtim, sizeof s.st_mtim);
-        rt_key_add(key, &s.st_size, sizeof s.st_size);
     }
     for (size_t i = 0; i < sizeof dry / sizeof *dry; i++)
         add(&compiler, dry[i]);
@@ -272,6 +289,17 @@ static bool add_surroundings(struct rt_key *key, struct command compiler)
     return told;
 }
 
+/* Whatever package of libraries or of their headers comes or goes rewrites
+ * ld.so.cache. */
+static void add_packages(struct rt_key *key)
+{
+    struct stat s;
+    if (stat("/etc/ld.so.cache", &s) == 0) {
+        rt_key_add(key, &s.st_mtim, sizeof s.st_mtim);
+        rt_key_add(key, &s.st_size, sizeof s.st_size);
+    }
+}
+
 static void add_key(struct rt_key *key, const struct command *k)
 {
     for (int i = 0; i < k->n; i++)
@@ -280,26 +308,70 @@ static void add_key(struct rt_key *key, const struct command *k)
 
 /* All that a sampler depends on. False: it cannot be told. */
 static bool sampler_key(struct compiler *c, struct rt_key *key,
-                        const char *program, const char *headers,
-                        const char *libraries)
+                        const char *program, const struct making *m)
 {
     struct command k = {0};
-    size_t length = strlen(program);
     *key = RT_KEY_EMPTY;
     rt_key_add_text(key, GBM_VERSION);
     rt_key_add_text(key, program);
     for (int part = 0; part < NPARTS; part++) {
         k.n = 0;
-        add_compiler(c, &k, length, part, headers);
+        add_part(c, &k, m, part);
         add_key(key, &k);
     }
-    if (!add_surroundings(key, k))
+    if (!add_environment(key, k))
         return false;
-    add_libraries(c, &k, libraries);
+    add_packages(key);
+    add_libraries(c, &k, m->libraries);
     add_key(key, &k);
     return add_headers(c, key, path_join(c, c->stdlib, "kernels")) &&
-           add_file(c, key, intern_format(c, "%s/model.h", headers)) &&
-           add_file(c, key, intern_format(c, "%s/libgbm.a", libraries));
+           (!m->common || add_file(c, key, m->common)) &&
+           add_file(c, key, intern_format(c, "%s/model.h", m->headers)) &&
+           add_file(c, key, intern_format(c, "%s/libgbm.a", m->libraries));
+}
+
+static const char *common_source(struct compiler *c)
+{
+    return path_join(c, c->stdlib, "kernels/linked.c");
+}
+
+/* All that the common functions depend on, but for the folders where it lies.
+ * False: it cannot be told. */
+static bool common_key(struct compiler *c, struct rt_key *key,
+                       const char *headers)
+{
+    struct command k = {0};
+    *key = RT_KEY_EMPTY;
+    rt_key_add_text(key, GBM_VERSION);
+    add_compiler(c, &k, "3");
+    add_key(key, &k);
+    return add_environment(key, k) &&
+           add_headers(c, key, path_join(c, c->stdlib, "kernels")) &&
+           add_file(c, key, common_source(c)) &&
+           add_file(c, key, intern_format(c, "%s/model.h", headers));
+}
+
+static const char *common_object(struct compiler *c, const char *libraries)
+{
+    return intern_format(c, "%s/common.o", libraries);
+}
+
+static const char *common_told(struct compiler *c, const char *libraries)
+{
+    return intern_format(c, "%s/common.key", libraries);
+}
+
+/* The common functions as they would be compiled with this program, or NULL. */
+static const char *find_common(struct compiler *c, const struct making *m)
+{
+    const char *object = common_object(c, m->libraries);
+    struct rt_key key;
+    size_t n = 0;
+    if (c->options.save_temps || strcmp(level_of(c, m->length, 1), "3") ||
+        !exists(object) || !common_key(c, &key, m->headers))
+        return NULL;
+    const char *told = file_bytes(c, common_told(c, m->libraries), &n);
+    return told && n == sizeof key && !memcmp(told, &key, n) ? object : NULL;
 }
 
 static int write_sampler(struct compiler *c, const char *path,
@@ -337,9 +409,8 @@ static int run_compilers(struct compiler *c, const struct command *k, int n)
 }
 
 /* Compiles the parts of the program, and links them. */
-static int compile_parts(struct compiler *c, const char *source, size_t length,
-                         const char *to, const char *headers,
-                         const char *libraries)
+static int compile_parts(struct compiler *c, const char *source, const char *to,
+                         const struct making *m)
 {
     struct command parts[NPARTS] = {0}, link = {0};
     const char *objects[NPARTS];
@@ -349,14 +420,16 @@ static int compile_parts(struct compiler *c, const char *source, size_t length,
     for (int part = 0; part < NPARTS; part++) {
         objects[part] = intern_format(c, "%s.%d.o", to, part);
         temporary_begins(objects[part]);
-        add_compiler(c, &parts[part], length, part, headers);
+        add_part(c, &parts[part], m, part);
         add(&parts[part], "-c");
         add(&parts[part], "-o");
         add(&parts[part], objects[part]);
         add(&parts[part], source);
         add(&link, objects[part]);
     }
-    add_libraries(c, &link, libraries);
+    if (m->common)
+        add(&link, m->common);
+    add_libraries(c, &link, m->libraries);
     int status = run_compilers(c, parts, NPARTS);
     if (status == 0)
         status = run_compilers(c, &link, 1);
@@ -367,16 +440,47 @@ static int compile_parts(struct compiler *c, const char *source, size_t length,
     return status;
 }
 
-static int make_sampler(struct compiler *c, const char *program,
-                        const char *source, const char *to, const char *headers,
-                        const char *libraries)
+int link_prepare(struct compiler *c)
 {
-    if (!file_write(c, source, program, strlen(program)))
+    const char *libraries = library_folder(c);
+    const char *headers = runtime_headers(c);
+    struct command k = {0};
+    struct rt_key key;
+    if (!libraries || !headers)
+        return 2;
+    const char *object = common_object(c, libraries);
+    const char *temporary =
+        intern_format(c, "%s.%ld.tmp", object, (long)getpid());
+    add_compiler(c, &k, "3");
+    add_folders(c, &k, headers);
+    add(&k, "-c");
+    add(&k, "-o");
+    add(&k, temporary);
+    add(&k, common_source(c));
+    temporary_begins(temporary);
+    int status = run_compilers(c, &k, 1);
+    if (status == 0 &&
+        (!common_key(c, &key, headers) || rename(temporary, object) != 0 ||
+         !file_write(c, common_told(c, libraries), (const char *)&key,
+                     sizeof key))) {
+        error_at(c, nowhere, "cannot write %s", object);
+        status = 2;
+    }
+    if (status)
+        unlink(temporary);
+    temporary_ends(temporary);
+    return status;
+}
+
+static int make_sampler(struct compiler *c, const char *program,
+                        const char *source, const char *to,
+                        const struct making *m)
+{
+    if (!file_write(c, source, program, m->length))
         return file_status(errno);
     if (!c->options.save_temps)
         temporary_begins(source);
-    int status =
-        compile_parts(c, source, strlen(program), to, headers, libraries);
+    int status = compile_parts(c, source, to, m);
     if (!c->options.save_temps) {
         unlink(source);
         temporary_ends(source);
@@ -407,10 +511,12 @@ static bool can_write(struct compiler *c, const char *temporary,
 int link_sampler(struct compiler *c, const char *program)
 {
     const char *output = path_argument(c, c->options.output);
-    const char *libraries = library_folder(c);
-    const char *headers = runtime_headers(c);
-    if (!libraries || !headers)
+    struct making m = {.length = strlen(program),
+                       .libraries = library_folder(c),
+                       .headers = runtime_headers(c)};
+    if (!m.libraries || !m.headers)
         return 2;
+    m.common = find_common(c, &m);
     const char *temporary =
         intern_format(c, "%s.%ld.tmp", output, (long)getpid());
     const char *source =
@@ -420,8 +526,7 @@ int link_sampler(struct compiler *c, const char *program)
     int status;
     /* who asks for the text wants to see it compiled */
     bool keeps = !c->options.no_cache && !c->options.save_temps &&
-                 rt_cache_exists() &&
-                 sampler_key(c, &key, program, headers, libraries);
+                 rt_cache_exists() && sampler_key(c, &key, program, &m);
     char *kept = keeps ? rt_cache_read(&key, "sampler", &n) : NULL;
     temporary_begins(temporary);
     if (!can_write(c, temporary, output))
@@ -429,11 +534,9 @@ int link_sampler(struct compiler *c, const char *program)
     else if (kept)
         status = write_sampler(c, temporary, kept, n);
     else
-        status =
-            make_sampler(c, program, source, temporary, headers, libraries);
+        status = make_sampler(c, program, source, temporary, &m);
     /* unless a file was replaced meanwhile */
-    if (status == 0 && keeps && !kept &&
-        sampler_key(c, &after, program, headers, libraries) &&
+    if (status == 0 && keeps && !kept && sampler_key(c, &after, program, &m) &&
         memcmp(&key, &after, sizeof key) == 0)
         keep_sampler(c, &key, temporary);
     free(kept);

@@ -40,6 +40,7 @@ enum option {
     OPT_SEQUENCE,
     OPT_SAVE_TEMPS,
     OPT_NO_CACHE,
+    OPT_PREPARE,
     OPT_LSP,
     OPT_VERSION,
     OPT_HELP
@@ -83,6 +84,8 @@ static const struct option_spec {
      "keep the C program beside the sampler"},
     {OPT_NO_CACHE, "--no-cache", NULL,
      "compile, even what was compiled before"},
+    {OPT_PREPARE, "--prepare", NULL,
+     "compile for this CPU what samplers have in common, beside libgbm.a"},
     {OPT_LSP, "--lsp", NULL,
      "serve an editor: the Language Server Protocol on stdin and stdout"},
     {OPT_VERSION, "--version", NULL, "print the version"},
@@ -293,7 +296,7 @@ static bool set_with(struct compiler *c, const char *list)
 
 /* What the command line asks for beside options. */
 struct request {
-    bool help, version, lsp;
+    bool help, version, lsp, prepares;
     const char *about; /* --help NAME */
 };
 
@@ -310,6 +313,17 @@ static bool set_dag(struct compiler *c, const char *path)
     }
     c->options.dag = path;
     return true;
+}
+
+/* What is done in place of compiling. */
+static void set_other(struct request *r, enum option option, const char *about)
+{
+    r->prepares |= option == OPT_PREPARE;
+    r->lsp |= option == OPT_LSP;
+    r->version |= option == OPT_VERSION;
+    r->help |= option == OPT_HELP;
+    if (option == OPT_HELP)
+        r->about = about;
 }
 
 static bool apply(struct compiler *c, struct request *r, enum option option,
@@ -360,15 +374,11 @@ static bool apply(struct compiler *c, struct request *r, enum option option,
     case OPT_NO_CACHE:
         o->no_cache = true;
         return true;
+    case OPT_PREPARE:
     case OPT_LSP:
-        r->lsp = true;
-        return true;
     case OPT_VERSION:
-        r->version = true;
-        return true;
     case OPT_HELP:
-        r->help = true;
-        r->about = value;
+        set_other(r, option, value);
         return true;
     }
     UNREACHABLE();
@@ -601,6 +611,8 @@ static int run(struct compiler *c, int argc, char **argv)
     c->stdlib = find_stdlib(c);
     if (r.lsp)
         return lsp_serve(c, compile);
+    if (r.prepares)
+        return link_prepare(c);
     if (r.about)
         return help_about(c, r.about);
     if (r.help) {

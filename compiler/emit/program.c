@@ -298,18 +298,12 @@ static struct step *longest_left(struct model *m, const size_t *text)
  * forward draws and starting values (`drawn`, in the last part) is half as much
  * again for the compiler as one of a step, densities and derived nodes (in the
  * first) are about a third of these, and what any step draws with is as much as
- * 1000. What joint blocks link to is in the first and the third
- * (sparse_cholesky.h). */
+ * 1000. What joint blocks link to is mostly compiled before. */
 static void share_out_steps(struct model *m, const size_t *text, size_t drawn)
 {
     size_t lengths[STEP_PARTS] = {0};
     lengths[0] = drawn / 2;
     lengths[STEP_PARTS - 1] = drawn + drawn / 2;
-    for (const struct step *s = m->steps; s; s = s->next)
-        if (s->sampler && s->sampler->joint) {
-            lengths[0] = drawn / 2 + 10000;
-            lengths[2] = 8000;
-        }
     for (struct step *s; (s = longest_left(m, text));) {
         const size_t part = shortest(lengths);
         lengths[part] += text[s->number] + 1000;

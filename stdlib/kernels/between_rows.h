@@ -109,8 +109,10 @@ GBM_INLINE void gbm_probits_remote(int n, const real *v, real *x)
 
 /* The values of those that were asked for: gbm_truncated_normal_inverse in
  * lanes. What is not drawn by inversion is left to the element itself. */
-static __attribute__((unused, noinline)) void
-gbm_draw_between_rows(struct gbm_between *k, int n)
+GBM_FN_COMMON void gbm_draw_between_rows(struct gbm_between *k, int n);
+
+#if GBM_OWN_COMMON
+GBM_FN_COMMON void gbm_draw_between_rows(struct gbm_between *k, int n)
 {
     real near[GBM_BETWEEN_ROWS], size[GBM_BETWEEN_ROWS], p[GBM_BETWEEN_ROWS];
     real far[GBM_BETWEEN_ROWS], r[GBM_BETWEEN_ROWS], scale[GBM_BETWEEN_ROWS];
@@ -155,6 +157,7 @@ gbm_draw_between_rows(struct gbm_between *k, int n)
         k->value[i] = inverts ? value : GBM_NAN;
     }
 }
+#endif
 
 #endif
 #endif

@@ -310,8 +310,14 @@ GBM_FN real gbm_marginal_propose(struct gbm_marginal *k, struct gbm_rng *rng)
 
 /* What one lane learns: where the own draws have left the parameters, and how
  * far the step, if one was `tried`, went, from where the density was `here`. */
-GBM_FN void gbm_marginal_see(struct gbm_marginal *k, int adapting, bool tried,
-                             bool moves, real here, real probability)
+GBM_FN_LINKED void gbm_marginal_see(struct gbm_marginal *k, int adapting,
+                                    bool tried, bool moves, real here,
+                                    real probability);
+
+#if GBM_IN_PART(4)
+GBM_FN_LINKED void gbm_marginal_see(struct gbm_marginal *k, int adapting,
+                                    bool tried, bool moves, real here,
+                                    real probability)
 {
     const struct gbm_team alone = {0, 1};
     const real *to = moves ? k->y : k->x;
@@ -331,6 +337,7 @@ GBM_FN void gbm_marginal_see(struct gbm_marginal *k, int adapting, bool tried,
     gbm_adaptive_learn(&alone, k->d, 1, k->lower, k->upper, to, k->z, k->walk);
     k->walk[0] = factor;
 }
+#endif
 
 GBM_FN void gbm_marginal_learn(struct gbm_marginal *k,
                                const struct gbm_team *team, int adapting,

@@ -26,7 +26,11 @@ GBM_INLINE void gbm_blocks_at_once(const struct gbm_rng *rng,
 }
 
 /* The next n normals, n <= 2 GBM_AHEAD_GROUP, of a stream between blocks. */
-GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
+GBM_FN_COMMON void gbm_draw_normals_at_once(struct gbm_rng *rng, int n,
+                                            real *z);
+
+#if GBM_OWN_COMMON
+GBM_FN_COMMON void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
 {
     struct gbm_ahead out;
     gbm_blocks_at_once(rng, &out);
@@ -43,6 +47,7 @@ GBM_FN_BIG void gbm_draw_normals_at_once(struct gbm_rng *rng, int n, real *z)
         rng->left = 2;
     }
 }
+#endif
 #endif
 
 /* z[0 .. n - 1], as gbm_draw_normal gives them one after another. */

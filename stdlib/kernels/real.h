@@ -10,7 +10,12 @@
  *             calls: the host's compiler has it once; inlined on the device
  * GBM_FN_LINKED  a large one that knows nothing of the program: declared, and
  *             defined under GBM_IN_PART(part). Where a program is compiled in
- *             parts (skeleton.h) the others link to it; else as GBM_FN_ONCE
+ *             parts (skeleton.h) the others link to it, or, where gbmc says so
+ *             (GBM_COMPILED), all do to what was compiled with gbm (linked.c);
+ *             else as GBM_FN_ONCE
+ * GBM_FN_COMMON  the same of the host's alone, which few programs call:
+ *             declared, and defined under GBM_OWN_COMMON; where it was not
+ *             compiled with gbm each part that calls it has it
  * GBM_FN_ROWS a large one that the host evaluates in several rows at once, so
  *             inlines; called on the device
  * GBM_FN_SHARED  one that many places of a program use: called on the device
@@ -69,12 +74,26 @@ GBM_IN_VECTORS double tanh(double);
 #define GBM_FN_CALLED static __attribute__((unused, noinline, const))
 #endif
 
-#ifdef GBM_PART
-#define GBM_IN_PART(part) (GBM_PART == (part))
+#if defined(GBM_PART) || defined(GBM_LINKED)
 #define GBM_FN_LINKED extern __attribute__((noinline))
 #else
-#define GBM_IN_PART(part) 1
 #define GBM_FN_LINKED GBM_FN_ONCE
+#endif
+#if defined(GBM_COMPILED) || defined(GBM_LINKED)
+#define GBM_FN_COMMON extern __attribute__((noinline))
+#else
+#define GBM_FN_COMMON static __attribute__((unused, noinline))
+#endif
+#ifdef GBM_COMPILED
+#define GBM_OWN_COMMON 0
+#define GBM_IN_PART(part) 0
+#else
+#define GBM_OWN_COMMON 1
+#ifdef GBM_PART
+#define GBM_IN_PART(part) (GBM_PART == (part))
+#else
+#define GBM_IN_PART(part) 1
+#endif
 #endif
 
 #if defined(__CUDACC_RTC__)

@@ -42,8 +42,8 @@ struct gbm_room {
  * rows of n columns in a thread's own memory, which neighbouring threads read
  * side by side. Where a lane has more rows, none has kept any. What lanes have
  * kept of a sum is added up between GBM_LANES_BEGIN and _END. A kernel that
- * sweeps whole chains keeps nothing: it knows lengths, and has in registers what
- * it reads. */
+ * sweeps whole chains keeps nothing: it knows lengths, and has in registers
+ * what it reads. */
 #if defined(__CUDACC__) && defined(GBM_CHAINS)
 #define GBM_KEEPS 0
 #else
@@ -473,8 +473,13 @@ GBM_FN real gbm_share(real x, real step, real lower, real upper, int integer)
                                   blocks)                                      \
               })
 
+#ifdef GBM_COMPILED
+#define GBM_ENTRY_AHEAD GBM_DECLARED
+#else
+#define GBM_ENTRY_AHEAD GBM_ENTRY_2
+#endif
 #define GBM_HOST_AHEAD(function)                                               \
-    GBM_ENTRY(2,                                                               \
+    GBM_ENTRY(AHEAD,                                                           \
               void function##_host(                                            \
                   uint64_t seed, uint32_t chain, uint32_t sweep, int ngroups,  \
                   const struct gbm_places *places, struct gbm_ahead *out),     \
