@@ -37,6 +37,14 @@ GBM_FN void gbm_row_expect(const struct state *s, long long element)
     TRIALS::update(s, &none, element, 0);
 }
 
+/* Lesser weights are 0, which sums pass over: those of a million rows are
+ * together less than rounding takes from a sum of 4,000. */
+#ifdef GBM_SINGLE
+#define GBM_WEIGHED_LEAST REAL_C(2.3283064365386963e-10) /* 2^-32 */
+#else
+#define GBM_WEIGHED_LEAST 5.421010862427522e-20 /* 2^-64 */
+#endif
+
 enum { GBM_WEIGHED_THREADS = 128, GBM_WEIGHED_TILE = 16384 /* bytes */ };
 
 /* A warp's rows: row number r of lane l is number 32 r + l. */
@@ -80,9 +88,12 @@ GBM_FN void gbm_weighed_norm(const struct gbm_weighed_rows *w, int n)
                 log[i] = k + 32 * i < n ? weights[k + 32 * i] : 0;
             GBM_UNROLL
             for (int i = 0; i < TOGETHER; i++)
-                if (k + 32 * i < n)
-                    weights[k + 32 * i] =
+                if (k + 32 * i < n) {
+                    const real weight =
                         norm > 0 ? real_exp(log[i] - most) * norm : 0;
+                    weights[k + 32 * i] =
+                        weight < GBM_WEIGHED_LEAST ? 0 : weight;
+                }
         }
     }
     __syncwarp();

@@ -4,7 +4,9 @@
  * the last loop's by some of those before, so that what a row has to be read
  * for serves many; a block's warps share out the rows, and so do blocks where
  * there are few cells: the last of them to end adds up what all have, in their
- * order. CUDA C; included by skeleton_cuda.h. */
+ * order. Most weights of a mixture are 0: each lane lists rows that are not,
+ * and lanes go through their lists together, each with rows of its own. CUDA C;
+ * included by skeleton_cuda.h. */
 #ifndef GBM_WEIGHTED_H
 #define GBM_WEIGHTED_H
 
@@ -15,6 +17,8 @@ enum {
     GBM_WEIGHTED_DOUBLES = 48, /* the same, of two words each */
     GBM_WEIGHTED_TOGETHER = 8, /* cells that warps add up at once */
     GBM_WEIGHTED_SHARED = 512, /* blocks that share sums, at most */
+    GBM_WEIGHTED_AHEAD = 4,    /* rows that are listed at once */
+    GBM_WEIGHTED_FEW = 16,     /* cells for which no list pays (H200) */
 };
 
 /* n in equal pieces of at most `most`, or nearly so: the size of one. */
@@ -49,6 +53,19 @@ template <class TABLE> struct gbm_weighted_tile {
     {
         return triangle ? last * (last + 1) / 2 + outer : outer * lasts + last;
     }
+};
+
+/* Rows of the lanes of a warp that have a weight. */
+struct gbm_weighted_list {
+    static constexpr int rows = sizeof(gbm_total) == 4 ? 12 : 8;
+    gbm_total weight[rows][32];
+    int row[rows][32];
+};
+
+/* What a block shares: lists, then what warps have of some cells. */
+union gbm_weighted_room {
+    struct gbm_weighted_list lists[GBM_WEIGHTED_WARPS];
+    gbm_total shares[GBM_WEIGHTED_TOGETHER][GBM_WEIGHTED_WARPS][32];
 };
 
 template <class TABLE> struct gbm_weighted_shares {
@@ -87,53 +104,110 @@ GBM_FN struct gbm_weighted_unit gbm_weighted_unit_of(long long k, int groups)
 /* TABLE has the functions that emit/tally_weighted.c writes as static members:
  * weight; head and tail, whose product a row adds to a cell; put. */
 template <class TABLE>
-GBM_FN void gbm_weighted_sums(const struct state *s,
-                              const struct gbm_weighted_unit *u, int rows,
-                              gbm_total *sum)
+GBM_FN void gbm_weighted_add(const struct state *s,
+                             const struct gbm_weighted_unit *u,
+                             gbm_total weight, int row, gbm_total *sum)
 {
     using tile = gbm_weighted_tile<TABLE>;
+#pragma unroll
+    for (int a = 0; a < tile::outers; a++) {
+        const gbm_total head =
+            weight * TABLE::head(s, u->group, u->outer + a, row);
+#pragma unroll
+        for (int b = tile::triangle ? a : 0; b < tile::lasts; b++)
+            sum[tile::number(a, b)] = gbm_multiply_add(
+                head, TABLE::tail(s, u->group, u->outer + a, u->last + b, row),
+                sum[tile::number(a, b)]);
+    }
+}
+
+template <class TABLE>
+GBM_FN void gbm_weighted_all(const struct state *s,
+                             const struct gbm_weighted_unit *u, int first,
+                             int step, int rows, gbm_total *sum)
+{
+    using tile = gbm_weighted_tile<TABLE>;
+#pragma unroll(tile::ahead)
+    for (int row = first; row < rows; row += step)
+        gbm_weighted_add<TABLE>(s, u, TABLE::weight(s, u->group, row), row,
+                                sum);
+}
+
+/* The same by the lanes' lists, once one may be too short for what is next. */
+template <class TABLE>
+GBM_FN void gbm_weighted_listed(const struct state *s,
+                                const struct gbm_weighted_unit *u, int first,
+                                int step, int rows,
+                                struct gbm_weighted_list *list, gbm_total *sum)
+{
+    enum { AHEAD = GBM_WEIGHTED_AHEAD };
+    const int own = (int)threadIdx.x % 32;
+    int listed = 0;
+    for (int from = first; from < rows; from += AHEAD * step) {
+        gbm_total weight[AHEAD];
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++) {
+            const int row = from + i * step;
+            weight[i] = row < rows ? TABLE::weight(s, u->group, row) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+            if (weight[i] != 0) {
+                list->weight[listed][own] = weight[i];
+                list->row[listed][own] = from + i * step;
+                listed++;
+            }
+        const bool last = from >= rows - AHEAD * step;
+        if (!last && !__ballot_sync(0xffffffffu, listed > list->rows - AHEAD))
+            continue;
+        for (int i = 0; __ballot_sync(0xffffffffu, i < listed); i++)
+            if (i < listed)
+                gbm_weighted_add<TABLE>(s, u, list->weight[i][own],
+                                        list->row[i][own], sum);
+        listed = 0;
+    }
+}
+
+template <class TABLE>
+GBM_FN void gbm_weighted_sums(const struct state *s,
+                              const struct gbm_weighted_unit *u, int rows,
+                              union gbm_weighted_room *room, gbm_total *sum)
+{
+    using tile = gbm_weighted_tile<TABLE>;
+    const int warp = (int)threadIdx.x / 32;
     const int step = u->parts * GBM_WEIGHTED_WARPS;
+    const int first = u->part * GBM_WEIGHTED_WARPS + warp;
 #pragma unroll
     for (int c = 0; c < tile::cells; c++)
         sum[c] = 0;
-#pragma unroll(tile::ahead)
-    for (int row = u->part * GBM_WEIGHTED_WARPS + (int)threadIdx.x / 32;
-         row < rows; row += step) {
-        const gbm_total weight = TABLE::weight(s, u->group, row);
-#pragma unroll
-        for (int a = 0; a < tile::outers; a++) {
-            const gbm_total head =
-                weight * TABLE::head(s, u->group, u->outer + a, row);
-#pragma unroll
-            for (int b = tile::triangle ? a : 0; b < tile::lasts; b++)
-                sum[tile::number(a, b)] = gbm_multiply_add(
-                    head,
-                    TABLE::tail(s, u->group, u->outer + a, u->last + b, row),
-                    sum[tile::number(a, b)]);
-        }
-    }
+    if (tile::cells <= GBM_WEIGHTED_FEW)
+        gbm_weighted_all<TABLE>(s, u, first, step, rows, sum);
+    else
+        gbm_weighted_listed<TABLE>(s, u, first, step, rows, &room->lists[warp],
+                                   sum);
+    __syncthreads(); /* lists are done with */
 }
 
 /* What the warps of the block have of each cell, added up: each(c, sum) is
  * called for cell c by the lanes of one warp. */
 template <int CELLS, class EACH>
-GBM_FN void gbm_weighted_gather(const gbm_total *sum, EACH each)
+GBM_FN void gbm_weighted_gather(const gbm_total *sum,
+                                union gbm_weighted_room *room, EACH each)
 {
     enum { TOGETHER = GBM_WEIGHTED_TOGETHER, WARPS = GBM_WEIGHTED_WARPS };
-    __shared__ gbm_total shares[TOGETHER][WARPS][32];
     const int own = threadIdx.x % 32, warp = threadIdx.x / 32;
 #pragma unroll
     for (int from = 0; from < CELLS; from += TOGETHER) {
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++)
             if (from + i < CELLS)
-                shares[i][warp][own] = sum[from + i];
+                room->shares[i][warp][own] = sum[from + i];
         __syncthreads();
         for (int i = warp; i < TOGETHER && from + i < CELLS; i += WARPS) {
             gbm_total total = 0;
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
-                total += shares[i][w][own];
+                total += room->shares[i][w][own];
             each(from + i, total);
         }
         __syncthreads();
@@ -186,9 +260,10 @@ GBM_FN void gbm_weighted_part(const struct state *s,
     enum { CELLS = gbm_weighted_tile<TABLE>::cells };
     const int own = threadIdx.x % 32, warp = threadIdx.x / 32;
     const long long first = number * u->parts;
+    __shared__ union gbm_weighted_room room;
     gbm_total sum[CELLS];
-    gbm_weighted_sums<TABLE>(s, u, rows, sum);
-    gbm_weighted_gather<CELLS>(sum, [&](int c, gbm_total total) {
+    gbm_weighted_sums<TABLE>(s, u, rows, &room, sum);
+    gbm_weighted_gather<CELLS>(sum, &room, [&](int c, gbm_total total) {
         if (u->parts == 1)
             gbm_weighted_put<TABLE>(s, u, c, total);
         else

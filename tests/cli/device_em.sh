@@ -7,14 +7,14 @@ cat >m.gbm <<'E'
 model {
   for (i in 1:N) {
     z[i] ~ dcat(w[])
-    y[i, 1:2] ~ dmnorm(mu[z[i], 1:2], Q[z[i], 1:2, 1:2])
+    y[i, 1:6] ~ dmnorm(mu[z[i], 1:6], Q[z[i], 1:6, 1:6])
     n[i] ~ dpois(l[z[i]] * s)
     u[i] ~ dbern(q[z[i]])
     v[i] ~ dbern(known[z[i]])
   }
   for (k in 1:2) {
-    mu[k, 1:2] ~ dmnorm(zero[], Q0[,])
-    Q[k, 1:2, 1:2] ~ dwish(R[,], 5)
+    mu[k, 1:6] ~ dmnorm(zero[], Q0[,])
+    Q[k, 1:6, 1:6] ~ dwish(R[,], 8)
     l[k] ~ dgamma(2, 0.5)
     q[k] ~ dbeta(2, 3)
   }
@@ -25,17 +25,20 @@ E
 python3 - <<'E'
 import json, random
 random.seed(4)
-N, y, n, u, v = 41, [], [], [], []
-for i in range(N):
-    k = i % 3 == 0
-    y.append([random.gauss(2 * k, 1), random.gauss(-k, 0.7)])
-    n.append(int(random.expovariate(0.3 if k else 0.6)))
-    u.append(int(random.random() < (0.7 if k else 0.3)))
-    v.append(int(k and i % 2))
-data = {"N": N, "y": y, "n": n, "u": u, "v": v, "zero": [0, 0], "two": [2, 2],
-        "Q0": [[0.1, 0], [0, 0.1]], "R": [[1, 0.2], [0.2, 2]]}
-for known, name in ([0.3, 0.4], "m.json"), ([0, 0.4], "never.json"):
-    json.dump(data | {"known": known}, open(name, "w"))
+for N, known, name in ((41, [0.3, 0.4], "m.json"), (41, [0, 0.4], "nil.json"),
+                       (150, [0, 0.4], "rows.json")):
+    y, n, u, v = [], [], [], []
+    for i in range(N):
+        k = i % 3 == 0
+        y.append([random.gauss(k * (2 - j), 0.7 + 0.2 * j) for j in range(6)])
+        n.append(int(random.expovariate(0.3 if k else 0.6)))
+        u.append(int(random.random() < (0.7 if k else 0.3)))
+        v.append(int(k and i % 2))
+    json.dump({"N": N, "y": y, "n": n, "u": u, "v": v, "zero": 6 * [0],
+               "two": [2, 2],
+               "Q0": [[0.1 * (i == j) for j in range(6)] for i in range(6)],
+               "R": [[0.2 + (i == j) for j in range(6)] for i in range(6)],
+               "known": known}, open(name, "w"))
 E
 status 0 "$GBMC" -O 0 --with=gradients,expectation m.gbm -o m
 data=m.json
@@ -60,20 +63,23 @@ for lanes in 0 4; do
     GBM_CUDA_CHAINS=$lanes find_mode "lanes$lanes" --device cuda
     agrees_with_host "lanes$lanes"
 done
-# weights of many rows at once, of so many a thread
+# weights of many rows at once, of so many a thread, and weighted sums of
+# neighbouring cells at once or not
 for rows in 1 2; do
-    GBM_CUDA_CHAINS=0 GBM_CUDA_ROWS=$rows find_mode "rows$rows" --device cuda
+    GBM_CUDA_CHAINS=0 GBM_CUDA_ROWS=$rows GBM_CUDA_BESIDE=$((rows - 1)) \
+        find_mode "rows$rows" --device cuda
     agrees_with_host "rows$rows"
-done
-# weighted sums of neighbouring cells at once
-for beside in 0 1; do
-    GBM_CUDA_CHAINS=0 GBM_CUDA_BESIDE=$beside find_mode "beside$beside" \
-        --device cuda
-    agrees_with_host "beside$beside"
 done
 # rows of which a density is no number, as 0 times the logarithm of 0: the last
 # one, too, behind which threads have no row
-data=never.json
+data=nil.json
 find_mode host --device cpu
 GBM_CUDA_CHAINS=0 GBM_CUDA_ROWS=1 find_mode never --device cuda
 agrees_with_host never
+
+# more rows than a lane lists at once, some of weight 0
+data=rows.json
+find_mode host --device cpu
+GBM_FAKE_MULTIPROCESSORS=1 GBM_CUDA_CHAINS=0 GBM_CUDA_BESIDE=1 GBM_CUDA_ROWS=1 \
+    find_mode more --device cuda
+agrees_with_host more
