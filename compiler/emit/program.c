@@ -298,7 +298,8 @@ static struct step *longest_left(struct model *m, const size_t *text)
  * forward draws and starting values (`drawn`, in the last part) is half as much
  * again for the compiler as one of a step, densities and derived nodes (in the
  * first) are about a third of these, and what any step draws with is as much as
- * 1000. What joint blocks link to is mostly compiled before. */
+ * 1000. What joint blocks link to is mostly compiled before; what they call of
+ * headers beside that is as much as 8000. */
 static void share_out_steps(struct model *m, const size_t *text, size_t drawn)
 {
     size_t lengths[STEP_PARTS] = {0};
@@ -319,6 +320,8 @@ static void emit_all_steps(struct text *out, struct compiler *c,
         const size_t before = out->length;
         emit_step(c, out, s);
         text[s->number] = out->length - before;
+        if (s->sampler && s->sampler->joint)
+            text[s->number] += 8000;
     }
     share_out_steps(m, text, drawn);
 }
