@@ -166,9 +166,9 @@ static void emit_integer_start(struct emitter *e, const struct family *f,
 {
     emit_unruled_draw(e, f);
     emit_line(e, "if (%s < lower)", cell);
-    emit_line(e, "    %s = (int)lower;", cell);
+    emit_line(e, "    %s = (int)gbm_first_whole(lower);", cell);
     emit_line(e, "if (%s > upper)", cell);
-    emit_line(e, "    %s = (int)upper;", cell);
+    emit_line(e, "    %s = (int)gbm_last_whole(upper);", cell);
 }
 
 /* At the mean or, of what has none (a half-Cauchy) or one far out in the tail

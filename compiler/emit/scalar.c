@@ -174,6 +174,27 @@ static void emit_bounds(struct emitter *e, const struct step *s)
     }
 }
 
+static bool is_whole_or_none(symp end) { return !end || model_is_whole(end); }
+
+/* Whether the ends may lie between whole numbers, which alone are drawn. */
+static bool has_ends_between(const struct step *s)
+{
+    bool whole = is_whole_or_none(s->support.lower) &&
+                 is_whole_or_none(s->support.upper);
+    for (const struct bound *b = s->support.bounds; b; b = b->next)
+        whole = whole && model_is_whole(b->value);
+    return model_draws_integers(s->family) && !whole;
+}
+
+static void emit_ends(struct emitter *e, const struct step *s)
+{
+    const bool between = has_ends_between(s);
+    emit_line(e, "k_->lower = %s;",
+              between ? "gbm_first_whole((real)lower)" : "(real)lower");
+    emit_line(e, "k_->upper = %s;",
+              between ? "gbm_last_whole((real)upper)" : "(real)upper");
+}
+
 /* The coefficients' sums: what lanes share comes first, and is added up. */
 static void emit_all_sums(struct emitter *e, const struct step *s)
 {
@@ -239,8 +260,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
         if (s->law.anchored[i])
             emit_line(&e, "k_->from%d = %s;", i + 1,
                       emit_expr(&e, s->law.anchored[i]));
-    emit_line(&e, "k_->lower = (real)lower;");
-    emit_line(&e, "k_->upper = (real)upper;");
+    emit_ends(&e, s);
     emit_hoisted_fill(&e, s, emit_target(&e, f));
     text_append(out, "}\n\n");
     return e.shared_out;

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Counts with ends that lie between whole numbers, as what a uniform node or a
+# truncated one says of them: the whole numbers inside are drawn, no other.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >ends.bug <<'E'
+model {
+  n ~ dpois(2)                       # a slice
+  x ~ dunif(0, n + 0.25)
+  z ~ dbern(0.4)                     # enumerations
+  u ~ dunif(0, z + 0.25)
+  k ~ dcat(p[])
+  v ~ dunif(-0.1, 3.3 - k)
+  h ~ dpois(12)                      # an end that rounding alone moves
+  w ~ dunif(0, 0.1 * h)
+  c ~ dbin(0.4, 6)                   # an end that is drawn
+  b ~ dnorm(0.5, 1)T(, c + 0.3)
+  y ~ dnorm(b, 1)
+  e[1] ~ dpois(0.5)                  # in one array with a real number
+  e[2] ~ dnorm(0, 1)T(e[1], )
+  r ~ dnorm(e[2], 1)
+}
+E
+echo '{"x": 1.1, "u": 1.1, "v": 0.9, "w": 1.1, "y": 1.1, "r": 1,
+  "p": [0.3, 0.3, 0.2, 0.2]}' >data.json
+status 0 "$GBMC" -O 0 ends.bug -o ends
+status 0 ./ends --data data.json --quiet --draws 20000 --summary s.json
+
+python3 - <<'E' || fail 'the means are not those of the sums'
+import json
+from math import comb, erf, exp, lgamma, log, sqrt
+
+def phi(x):
+    return 0.5 * (1 + erf(x / sqrt(2)))
+
+def poisson(k, mean):
+    return exp(k * log(mean) - mean - lgamma(k + 1))
+
+def mean(values, weight):
+    w = [weight(k) for k in values]
+    return sum(k * a for k, a in zip(values, w)) / sum(w)
+
+s = sqrt(0.5)
+exact = {
+    "n": mean(range(1, 40), lambda k: poisson(k, 2) / (k + 0.25)),
+    "z": 1,
+    "k": mean([1, 2], lambda k: 0.3 / (3.4 - k)),
+    "h": mean(range(11, 80), lambda k: poisson(k, 12) / k),
+    "c": mean(range(7), lambda k: comb(6, k) * 0.4**k * 0.6**(6 - k) *
+              phi((k + 0.3 - 0.8) / s) / phi(k + 0.3 - 0.5)),
+    "e[1]": mean(range(6), lambda k: poisson(k, 0.5) *
+                 phi((0.5 - k) / s) / phi(-k)),
+}
+a = json.load(open("s.json"))["parameters"]
+bad = [(n, a[n]["mean"], m) for n, m in exact.items()
+       if not abs(a[n]["mean"] - m) <= 4.5 * (a[n]["mcse"] or 0)]
+print(*bad, sep="\n")
+raise SystemExit(bool(bad))
+E
