@@ -179,6 +179,8 @@ static symp log_truncated_mass(struct compiler *c, const struct family *f,
     symp lower = f->trunc_lower, upper = f->trunc_upper;
     if (stated && lower && upper)
         return family_between(c, f, stated, lower, upper);
+    if (integer && lower && !model_is_whole(lower)) /* the first one inside */
+        lower = sym_call(c, "ceiling", 1, &lower);
     if (integer && lower)
         lower = sym_sub(c, lower, sym_num(c, 1));
     if (!lower || !upper)

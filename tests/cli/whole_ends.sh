@@ -19,9 +19,13 @@ model {
   e[1] ~ dpois(0.5)                  # in one array with a real number
   e[2] ~ dnorm(0, 1)T(e[1], )
   r ~ dnorm(e[2], 1)
+  for (i in 1:5) { t[i] ~ dpois(m)T(1.4, ) }       # how likely is the rest?
+  m ~ dgamma(2, 1)
+  f ~ dpois(0.3)T(1.4, 3.6)                        # drawn forward
 }
 E
 echo '{"x": 1.1, "u": 1.1, "v": 0.9, "w": 1.1, "y": 1.1, "r": 1,
+  "t": [2, 2, 3, 2, 4],
   "p": [0.3, 0.3, 0.2, 0.2]}' >data.json
 status 0 "$GBMC" -O 0 ends.bug -o ends
 status 0 ./ends --data data.json --quiet --draws 20000 --summary s.json
@@ -51,6 +55,10 @@ exact = {
     "e[1]": mean(range(6), lambda k: poisson(k, 0.5) *
                  phi((0.5 - k) / s) / phi(-k)),
 }
+grid = [0.002 * i + 0.001 for i in range(6000)]
+exact["m"] = mean(grid, lambda m: m**14 * exp(-6 * m) /
+                  (1 - exp(-m) * (1 + m)) ** 5)
+exact["f"] = mean([2, 3], lambda k: poisson(k, 0.3))
 a = json.load(open("s.json"))["parameters"]
 bad = [(n, a[n]["mean"], m) for n, m in exact.items()
        if not abs(a[n]["mean"] - m) <= 4.5 * (a[n]["mcse"] or 0)]
