@@ -170,6 +170,15 @@ symp family_between(struct compiler *c, const struct family *f,
     return sym_from_library(c, e, bind_between, &k);
 }
 
+/* Whether it is plain that x is a whole number. */
+static bool is_whole(symp x)
+{
+    if (x->kind == SYM_NUM)
+        return x->number == floor(x->number);
+    return x->kind == SYM_LOOP || x->kind == SYM_EXTENT ||
+           (x->kind == SYM_REF && x->var->integer);
+}
+
 /* log of the probability between the bounds: as the library states it, or of
  * the logs of the tails. */
 static symp log_truncated_mass(struct compiler *c, const struct family *f,
@@ -179,7 +188,7 @@ static symp log_truncated_mass(struct compiler *c, const struct family *f,
     symp lower = f->trunc_lower, upper = f->trunc_upper;
     if (stated && lower && upper)
         return family_between(c, f, stated, lower, upper);
-    if (integer && lower && !model_is_whole(lower)) /* the first one inside */
+    if (integer && lower && !is_whole(lower)) /* the first one inside */
         lower = sym_call(c, "ceiling", 1, &lower);
     if (integer && lower)
         lower = sym_sub(c, lower, sym_num(c, 1));
