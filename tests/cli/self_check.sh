@@ -43,7 +43,7 @@ chmod +x run
 # The right one draws, and as it does without the check.
 compile model
 status 0 ./run model --details --out checked.nc --summary checked.json
-says 'self-check: 8 of 8 steps, [0-9]+ moves in [1-9]'
+says 'self-check: 8 of 9 steps, [0-9]+ moves in [1-9]'
 grep -q '"checked": true' checked.json || fail "no word of the check"
 status 0 ./run model --out checked.csv --quiet
 grep -q 'no-check' checked_1.csv && fail "a warning for nothing"

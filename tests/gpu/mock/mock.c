@@ -541,7 +541,7 @@ static void read_program(void)
         "gamma_function.h", "rows.h",          "sizes.h",
         "slice.h",          "control.h",       "kept_cuda.h",
         "rows_cuda.h",      "rows_forms.h",    "forms.h",
-        "rows_weighed.h",   "weighted.h"};
+        "rows_weighed.h",   "weighted.h",      "row_terms.h"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char path[256];
         snprintf(path, sizeof path, "stdlib/kernels/%s", names[i]);
