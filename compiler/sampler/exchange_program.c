@@ -1,5 +1,6 @@
 /* exchange_program.c: the functions by which components trade places. */
 #include "sampler/exchange.h"
+#include "sampler/group.h"
 
 static const struct exchange *exchange_of(const struct step *s)
 {
@@ -153,8 +154,7 @@ static void emit_trade_labels(struct compiler *c, struct text *out,
         e.nloops = depth;
     }
     emit_line(&e, "gbm_team_sync(team);");
-    for (int i = 0; s->through && i < s->block.n; i++)
-        emit_recompute(&e, s, s->block.members[i].family->var);
+    sampler_emit_follow_group(&e, s);
     text_append(out, "}\n\n");
 }
 
