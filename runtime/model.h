@@ -469,6 +469,9 @@ struct gbm_step {
     /* Not NULL: elements are drawn a path at a time, by an update of the first
      * element of the path that `element` is in. */
     int64_t (*first)(const void *state, int64_t element);
+    /* Not NULL: rows of the matrix that a draw of an element factors, which
+     * data settle. */
+    int (*rows)(const void *state, int64_t element);
     bool sequential; /* elements depend on each other: one at a time */
     /* Not NULL: so many elements that follow each other depend on each other,
      * and groups of so many do not: one of each group at a time. */

@@ -430,7 +430,7 @@ static const char *parallel(struct compiler *c, const struct step *s)
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)
 {
     (void)c;
-    text_printf(out, ", .first = first_%s", s->name);
+    text_printf(out, ", .first = first_%s, .rows = rows_%s", s->name, s->name);
 }
 
 const struct sampler sampler_translation = {

@@ -307,6 +307,20 @@ static void emit_first(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* rows_: of the matrix, whatever the values. */
+static void emit_matrix_rows(struct compiler *c, struct text *out,
+                             const struct step *s)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "static int rows_%s(const void *state, int64_t element)\n"
+                "{\n    const struct state *s = (const struct state *)state;\n",
+                s->name);
+    open_element(&e, s);
+    emit_line(&e, "return d;");
+    text_append(out, "}\n");
+}
+
 /* The last coordinate is the scale. */
 static void emit_spread_access(struct emitter *e, const struct spread *k,
                                bool get)
@@ -339,6 +353,7 @@ static void emit_access(struct compiler *c, struct text *out,
 {
     text_append(out, "#ifndef __CUDACC__\n");
     emit_first(c, out, s);
+    emit_matrix_rows(c, out, s);
     const struct spread *spread = translation_of(s)->spread;
     const char *Q = spread ? "W" : "Q", *b = spread ? "v" : "b";
     for (int k = 0; k < 4; k++) {

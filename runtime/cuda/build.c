@@ -183,19 +183,18 @@ int cuda_largest_block(const struct cuda *c)
 }
 
 /* Rows of the matrices that threads have in registers (stdlib/kernels/few.h),
- * of the first step that has them, and one for the scale that is drawn with
- * them; 0: there are none, or too many. */
+ * of the first step that has them; 0: there are none, or too many. */
 static int few_rows(const struct cuda *c)
 {
-    enum { MOST = 9 };
+    enum { MOST = 8 };
 
     for (int k = 0; k < c->in->model->nsteps; k++) {
         const struct gbm_step *step = &c->in->model->steps[k];
         const struct rt_step *plan = &c->in->steps[k];
-        if (!plan->active || !step->first || !step->block_size)
+        if (!plan->active || !step->rows)
             continue;
-        const int n = step->block_size(c->host_state,
-                                       plan->elements ? plan->elements[0] : 0);
+        const int n =
+            step->rows(c->host_state, plan->elements ? plan->elements[0] : 0);
         return n <= MOST ? n : 0;
     }
     return 0;

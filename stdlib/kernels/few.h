@@ -6,18 +6,13 @@
 
 #include "linear.h"
 
-/* return f<d>(...) where the runtime says that elements have GBM_FEW_ROWS rows,
- * or one less; for host code there is nothing. */
+/* return f<d>(...) where the runtime says that elements have GBM_FEW_ROWS rows;
+ * for host code there is nothing. */
 #ifdef __CUDACC__
 #ifdef GBM_FEW_ROWS
 #define GBM_BY_ROWS(d, f, ...)                                                 \
-    {                                                                          \
-        constexpr int less = GBM_FEW_ROWS > 1 ? GBM_FEW_ROWS - 1 : 1;          \
-        if ((d) == GBM_FEW_ROWS)                                               \
-            return f<GBM_FEW_ROWS>(__VA_ARGS__);                               \
-        if ((d) == less)                                                       \
-            return f<less>(__VA_ARGS__);                                       \
-    }
+    if ((d) == GBM_FEW_ROWS)                                                   \
+        return f<GBM_FEW_ROWS>(__VA_ARGS__);
 #else
 #define GBM_BY_ROWS(d, f, ...)
 #endif

@@ -74,6 +74,17 @@ for name in pump rats; do
 done
 [ "$(grep -c 'begin max' compiled)" = 9 ] ||
     fail "what was ordered ahead is not what is wanted"
+# So it is where chains have other values than none: of what is not to be had,
+# which is asked for once more, processes ask for as many as the run.
+status 0 "$GBMC" -O 0 "$examples/heterosis/heterosis.gbm" -o heterosis
+rm -f compiled
+GBM_FAKE_NVRTC=--std GBM_FAKE_COMPILED=compiled GBM_CACHE=off \
+    GBM_CUDA_QUICK=2 \
+    status 2 ./heterosis --data "$examples/heterosis/data.json" \
+    --device cuda --quiet --no-check --chains 2 --threads 2 --draws 1
+awk '$2 == "max" { n[$3]++; all++ }
+    END { for (p in n) if (2 * n[p] == all) half = 1; exit !half }' compiled ||
+    fail "what was ordered ahead for heterosis is not what is wanted"
 # One that breaks down leaves its program to the run.
 GBM_FAKE_DIES=max GBM_CACHE=off GBM_CUDA_CHAINS=0 GBM_CUDA_QUICK=2 \
     run rats broken --draws 10
