@@ -7,144 +7,20 @@ state to another and not notice.  `exact.py` adds up their posteriors.
 import json
 import math
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 import exact
+import normal_blocks
 import syntax
+from states import MOST_POISSON, Builder, Retry, loop
 from syntax import to_json
+from uneven import UNEVEN
 
-MOST_STATES = 60000
-MOST_POISSON = 14
+MOST_STATES, MOST_CELLS = 60000, 4e6
+EXACTLY = {2: 40, 3: 32, 4: 14}  # as exact.POINTS, of polynomials
 PRIORS = ("dunif", "dbeta", "dgamma", "dexp", "dnorm")
-
-
-class Retry(Exception):
-    """This attempt came to nothing."""
-
-
-@dataclass
-class Builder:
-    g: np.random.Generator
-    lines: list = field(default_factory=list)
-    data: dict = field(default_factory=dict)
-    observed: set = field(default_factory=set)
-    hold: set = field(default_factory=set)  # conditions: mostly 1
-    features: set = field(default_factory=set)
-    most: dict = field(default_factory=dict)  # name -> its largest value
-    parameters: int = 0
-    count: int = 0
-
-    def chance(self, p):
-        return self.g.random() < p
-
-    def pick(self, some):
-        return some[self.g.integers(len(some))]
-
-    def between(self, low, high):
-        return int(self.g.integers(low, high + 1))
-
-    def name(self, stem):
-        self.count += 1
-        return f"{stem}{self.count}"
-
-    def add(self, *lines):
-        self.lines += lines
-
-    def given(self, values, stem="c"):
-        name = self.name(stem)
-        self.data[name] = np.asarray(values, float)
-        return name
-
-    def constant(self, low, high):
-        x = f"{self.g.uniform(low, high):.2f}"
-        return x if self.chance(0.7) else self.given(float(x))
-
-    def free(self, chance):
-        """Whether one more continuous parameter may be."""
-        self.parameters += (yes := self.parameters < 2 and self.chance(chance))
-        return yes
-
-    def share(self, chance=0.35):
-        """A probability: a number, or a parameter."""
-        if not self.free(chance):
-            return self.constant(0.15, 0.85)
-        p = self.name("p")
-        self.add(f"{p} ~ " + self.pick(["dunif(0, 1)", "dbeta(2, 2)", "dbeta(1, 3)"]))
-        return p
-
-    def mean(self, chance=0.35):
-        if not self.free(chance):
-            return self.constant(0.5, 3)
-        m = self.name("m")
-        self.add(f"{m} ~ " + self.pick(["dunif(0, 4)", "dgamma(2, 1)", "dexp(1)"]))
-        return m
-
-    def real(self, chance=0.35):
-        if not self.free(chance):
-            return self.constant(-2, 2)
-        m = self.name("mu")
-        self.add(f"{m} ~ dnorm(0, 1)")
-        return m
-
-    def shares(self, k, zeros=False):
-        """The name of k probabilities."""
-        p = self.g.dirichlet(np.full(k, 1.5))
-        if zeros and k > 2 and self.chance(0.5):
-            p[self.g.integers(k)] = 0
-        return self.given(np.round(p / p.sum(), 3), "w")
-
-    def rows(self, k, n, zeros):
-        """The name of k rows of n probabilities, of which many may be 0."""
-        p = self.g.dirichlet(np.full(n, 1.0), size=k)
-        if zeros:
-            for row in p:
-                row[self.g.permutation(n)[:self.between(1, n - 1)]] = 0
-        p = np.maximum(np.round(p, 3), p > 0)
-        return self.given(p / p.sum(axis=1)[:, None], "P")
-
-    def outcome(self, y, at, of, n="1"):
-        """An observed statement whose law is settled by the text `of`, which is 0
-        or 1."""
-        kind = self.pick(["dbern", "dbern", "dpois", "dnorm", "dbin"])
-        self.observed.add(y)
-        if kind == "dnorm":
-            self.add(f"{y}{at} ~ dnorm({of} * {self.real()}, 1)")
-        elif kind == "dpois":
-            self.add(f"{y}{at} ~ dpois({of} * {self.mean()} + {self.pick(['0', '0.5'])})")
-            self.most[y] = MOST_POISSON
-        elif kind == "dbin":
-            self.add(f"{y}{at} ~ dbin({of} * {self.share()} + 0.1, 3)")
-            self.fix_share(3)
-        else:
-            self.add(f"{y}{at} ~ dbern({of} * {self.share()})")
-
-    def fix_share(self, n):
-        """The last statement's probability stays below 1."""
-        self.lines[-1] = self.lines[-1].replace(" + 0.1, ", " * 0.9 + 0.1, ")
-
-    def condition(self, text):
-        """Data say that it holds, or hardly."""
-        one = self.name("one")
-        self.observed.add(one)
-        if self.chance(0.75):
-            self.hold.add(one)
-        self.add(f"{one} ~ dbern({text})")
-
-
-def loop(i, low, high, *body):
-    return [f"for ({i} in {low}:{high}) {{", *body, "}"]
-
-
-def looped(b, i, low, high, write):
-    """The statements of write(), in a loop; parameters before it."""
-    had, b.lines = b.lines, []
-    write()
-    inside = [l for l in b.lines if f"[{i}" in l or f",{i}" in l or "for (" in l
-              or l == "}" or f"{i}," in l]
-    outside = [l for l in b.lines if l not in inside]
-    b.lines = had + outside + loop(i, low, high, *inside)
 
 
 # ------------------------------------------------------------------------ pieces
@@ -516,7 +392,7 @@ def named(b):
 PIECES = [inflated, counted, captures, path, steps, mixture, tied, copied, by_label,
           selected, summed, cut, ordered, matched, chosen, changed, nested, members,
           missing, bounded, levels, pairs]
-LATER = [named]  # of seeds from 4000 on: earlier ones keep their models
+LATER = [named]
 
 
 # ------------------------------------------------------------------------- models
@@ -550,14 +426,18 @@ def supports_of(b, e, data):
         else:
             continuous[cell] = {"dbeta": (0.0, 1.0), "dnorm": (-6.0, 7.0)}.get(
                 law, (0.0, 25.0))
+        if cell in b.jumps:
+            low, high = continuous[cell]
+            continuous[cell] = (low, *b.jumps[cell], high)
     return discrete, continuous
 
 
-def without_unread(model):
+def without_unread(lines, observed):
     """The text without parameters that were not taken in the end."""
+    model = syntax.parse("model {\n" + "\n".join(lines) + "\n}\n")
     read = set().union(*(syntax.reads(r) for r in syntax.relations(model.body)))
     body = tuple(s for s in model.body if isinstance(s, syntax.Loop) or
-                 s.left[0] == "index" or s.left[1] in read or
+                 s.left[0] == "index" or s.left[1] in read | observed or
                  s.value[1] not in PRIORS)
     return syntax.show_model(syntax.Model(body))
 
@@ -590,23 +470,38 @@ def attempt(g, pieces):
     for make in g.choice(len(pieces), 1 + (g.random() < 0.15), replace=False):
         pieces[make](b)
         b.features.add(pieces[make].__name__)
-    text = without_unread(syntax.parse("model {\n" + "\n".join(b.lines) + "\n}\n"))
-    data = simulated(b, text)
-    e = exact.Evaluator(text, data)
+    text, own = (without_unread(some, b.observed)
+                 for some in (b.lines, b.exact_lines()))
+    data = simulated(b, own)
+    e = exact.Evaluator(own, data)
     discrete, continuous = supports_of(b, e, e.given)
     states = math.prod(len(v) for v in discrete.values())
-    if not discrete or states > MOST_STATES or len(continuous) > 2 or \
-            states * 72 ** len(continuous) > 4e6:
+    points = EXACTLY if b.exactly else exact.POINTS
+    if not discrete or states > MOST_STATES or len(continuous) not in points or \
+            states * points[len(continuous)] ** len(continuous) > MOST_CELLS:
         raise Retry
     return Case(text, data, sorted(b.features),
-                exact.Posterior(e, discrete, continuous))
+                exact.Posterior(e, discrete, continuous, points[len(continuous)]))
+
+
+def normals(g):
+    b, text, data, posterior = normal_blocks.attempt(g)
+    return Case(text, data, sorted(b.features), posterior)
+
+
+def made(seed, g):
+    """Of seeds from 4000 and 6000 on with what was added then: earlier ones keep
+    their models."""
+    if seed < 6000 or seed % 4 == 3:
+        return attempt(g, PIECES + 3 * LATER * (seed >= 4000))
+    return normals(g) if seed % 4 == 2 else attempt(g, UNEVEN)
 
 
 def generate(seed):
     g = np.random.default_rng([seed, 20251128])
     for _ in range(50):
         try:
-            return attempt(g, PIECES + 3 * LATER * (seed >= 4000))
+            return made(seed, g)
         except (Retry, exact.Impossible):
             continue
     raise RuntimeError(f"no model of seed {seed}")

@@ -15,6 +15,7 @@ from likelihoods import (
     censored, factors, likelihood, measured, observed_sum, widths)
 from limits import (
     bounded_mixture, certain_trials, held_between, nested, zero_counts)
+from mingled import MINGLED
 from mixtures import (
     categories, classes_in_groups, hidden_clusters, mixture, occupancy, ordered,
     softmax, topics)
@@ -67,6 +68,8 @@ LATEST, SINCE = [(1, places)], 64000000
 EDGES_SINCE = 68000000
 # And another of those above.
 ABSENT, ABSENT_SINCE = [(1, absent)], 70000000
+# And, above, in another fifth.
+MINGLED_SINCE = 69431000
 # By what a seed is modulo 48, of those that had none.
 RARE = {4: [(1, certain_trials)], 16: [(1, hidden_clusters)],
         28: [(1, classes_in_groups)], 40: [(1, bounded_mixture)]}
@@ -76,6 +79,8 @@ def later(seed):
     """What one piece more is taken of, or None."""
     if seed > ABSENT_SINCE and seed % 5 == 4:
         return ABSENT
+    if seed > MINGLED_SINCE and seed % 5 == 2:
+        return MINGLED
     if seed > EDGES_SINCE and seed % 5 == 3:
         return EDGES
     if seed > SINCE and seed % 5 == 1:
