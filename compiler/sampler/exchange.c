@@ -556,6 +556,11 @@ void sampler_find_exchanges(struct compiler *c, struct model *m)
 /* ---- the sampler -----------------------------------------------------------
  */
 
+static void slots(struct compiler *c, struct model *m, struct step *s)
+{
+    s->slots = sweep_add_pays_slot(c, m, s);
+}
+
 static void phases(struct compiler *c, struct step *s)
 {
     struct phase *p =
@@ -584,6 +589,7 @@ const struct sampler sampler_exchange = {
     .closed = true,
     .headers = {"relabel.h"},
     .why = why,
+    .slots = slots,
     .phases = phases,
     .emit = sampler_emit_exchange,
 };

@@ -205,6 +205,9 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "const int labels = %s;", labels_of(&e, k));
     emit_line(&e, "if (labels < 2 || held_%s(s))", n);
     emit_line(&e, "    return;");
+    emit_line(&e, "real *const tuning = s->%s;", s->slots->member);
+    emit_line(&e, "if (!gbm_exchange_asks(tuning, rng->sweep))");
+    emit_line(&e, "    return;");
     emit_line(&e, "const int a_ = gbm_relabel_any(rng, labels) + 1;");
     emit_line(&e, "const int any = gbm_relabel_any(rng, labels - 1) + 1;");
     emit_line(&e, "const int b_ = any + (any >= a_);");
@@ -220,7 +223,24 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "    trade_%s(s, team, a_, b_);", n);
     emit_line(&e, k->told ? "if (!trade)" : "if (trade)");
     emit_line(&e, "    trade_labels_%s(s, team, a_, b_);", n);
+    emit_line(&e, "if (!adapting || adapting == GBM_ALONE)");
+    emit_line(&e, "    return;");
+    emit_line(&e, "gbm_team_sync(team); /* all have read what is learnt */");
+    emit_line(&e, "if (team->lane == 0) {");
+    emit_line(&e, "    tuning[GBM_EXCHANGE_ASKED] += 1;");
+    emit_line(&e, "    tuning[GBM_EXCHANGE_MADE] += trade;");
+    emit_line(&e, "}");
     text_append(out, "}\n\n");
+}
+
+/* tuning_: how many numbers. */
+static void emit_tuning(struct text *out, const struct step *s)
+{
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
+                "*state)\n{\n    return "
+                "GBM_EXCHANGE_CELLS;\n}\n#endif\n\n",
+                s->name);
 }
 
 void sampler_emit_exchange(struct compiler *c, struct text *out, struct step *s)
@@ -231,4 +251,5 @@ void sampler_emit_exchange(struct compiler *c, struct text *out, struct step *s)
     emit_trade_labels(c, out, s);
     emit_held(c, out, s);
     emit_update(c, out, s);
+    emit_tuning(out, s);
 }

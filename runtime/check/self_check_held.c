@@ -156,16 +156,22 @@ static bool is_copy(const int *values, const struct rt_slot *slot, int chain)
 }
 
 /* Whether sweeps rebuild index k at any time: not what waits for a leaf, nor
- * what the device has. */
+ * what the device has. Of a leaf's rows those that are drawn are drawn behind
+ * the sweep, and nothing reads them. */
 static bool is_kept_up(const struct self_check *s, int k)
 {
     const struct gbm_model *m = s->in->model;
     if (!m->inverses[k].latent || m->inverses[k].device)
         return false;
-    for (int i = 0; i < m->nsteps; i++)
-        if (m->steps[i].kind == GBM_STEP_INDEX && m->steps[i].inverse == k &&
-            (!s->in->steps[i].active || m->steps[i].leaf))
+    for (int i = 0; i < m->nsteps; i++) {
+        const struct gbm_step *step = &m->steps[i];
+        const bool active = s->in->steps[i].active;
+        if ((step->kind == GBM_STEP_INDEX && step->inverse == k &&
+             (!active || step->leaf)) ||
+            (step->kind == GBM_STEP_MAP && step->leaf && active &&
+             step->family == m->inverses[k].family))
             return false;
+    }
     return true;
 }
 

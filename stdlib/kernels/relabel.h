@@ -55,14 +55,29 @@ GBM_FN bool gbm_exchanged(real gain, real u)
     return real_fabs(gain) > least && real_log(u) < gain;
 }
 
+/* What warm-up learns of trades of components. Where names hold (many rows, or
+ * priors that tell much) none is ever made, and asking in each sweep takes time
+ * for nothing: one in EVERY asks then. What is decided stays: the chain is one.
+ */
+enum { GBM_EXCHANGE_ASKED, GBM_EXCHANGE_MADE, GBM_EXCHANGE_CELLS };
+#define GBM_EXCHANGE_FIRST 200 /* sweeps that ask whatever is learnt */
+#define GBM_EXCHANGE_EVERY 16
+
+GBM_FN bool gbm_exchange_asks(const real *tuning, uint32_t sweep)
+{
+    return tuning[GBM_EXCHANGE_MADE] > 0 ||
+           tuning[GBM_EXCHANGE_ASKED] < GBM_EXCHANGE_FIRST ||
+           sweep % GBM_EXCHANGE_EVERY == 0;
+}
+
 /* Where `at` goes as a and b trade places. */
 GBM_FN int gbm_traded(int at, int a, int b)
 {
     return at == a ? b : at == b ? a : at;
 }
 
-/* Whether p, which becomes 1 - p and back, is no probability, or so near to 0 or
- * 1 that its digits are lost. */
+/* Whether p, which becomes 1 - p and back, is no probability, or so near to 0
+ * or 1 that its digits are lost. */
 GBM_FN bool gbm_without_complement(real p)
 {
 #ifdef GBM_SINGLE

@@ -61,3 +61,17 @@ status 0 "$GBMC" -O 0 late.gbm -o late
 GBM_HELD=1 status 0 ./late geweke --data late.json --device cpu --draws 20
 GBM_HELD=1 status 0 ./late --data late.json --device cpu --quiet --draws 20 \
     --warmup 20
+
+# Labels that nothing observed reads are drawn behind a sweep, where rows by what
+# they choose need not follow.
+cat >chosen.gbm <<'EOF'
+model {
+  for (t in 1:4) { s[t] ~ dexp(1) }
+  for (r in 1:4) { w[r] <- s[r] / sum(s[1:4]) }
+  for (j in 1:9) { z[j] ~ dcat(w[]) }
+}
+EOF
+echo '{"s": [0.9, 1.1, 0.7, null]}' >chosen.json
+status 0 "$GBMC" -O 0 chosen.gbm -o chosen
+GBM_HELD=1 status 0 ./chosen --data chosen.json --device cpu --seed 1 --chains 2 \
+    --warmup 12 --draws 12 --quiet --out chosen.csv

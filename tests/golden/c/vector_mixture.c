@@ -99,6 +99,8 @@ struct state {
     real *table_8_v; /* table.8[table_8_v_n1] */
     int table_8_v_n1;
     long long table_8_v_stride;
+    real *exchange_z_v_tuning; /* whether the move pays, from warm-up */
+    long long exchange_z_v_tuning_stride;
     int *index0_start; /* where table.2[z[i]] hits in z */
     long long index0_start_stride;
     int *index0_item; /* where table.2[z[i]] hits in z */
@@ -147,6 +149,7 @@ GBM_FN void shift_state(struct state *s, int chain)
     s->table_6_v += chain * s->table_6_v_stride;
     s->table_7_v += chain * s->table_7_v_stride;
     s->table_8_v += chain * s->table_8_v_stride;
+    s->exchange_z_v_tuning += chain * s->exchange_z_v_tuning_stride;
     s->index0_start += chain * s->index0_start_stride;
     s->index0_item += chain * s->index0_item_stride;
 }
@@ -204,8 +207,9 @@ GBM_FN void know_state(struct state *s)
     GBM_KNOW(70, s->table_7_v_n1, known - 1)
     GBM_KNOW(72, s->table_8_v_stride, known - 1)
     GBM_KNOW(73, s->table_8_v_n1, known - 1)
-    GBM_KNOW(75, s->index0_start_stride, known - 1)
-    GBM_KNOW(78, s->index0_item_stride, known - 1)
+    GBM_KNOW(75, s->exchange_z_v_tuning_stride, known - 1)
+    GBM_KNOW(78, s->index0_start_stride, known - 1)
+    GBM_KNOW(81, s->index0_item_stride, known - 1)
 }
 #endif
 
@@ -2326,6 +2330,9 @@ GBM_FN void exchange_z_v(const struct state *s, struct gbm_rng *rng,
     const int labels = s->pi_v_n1;
     if (labels < 2 || held_exchange_z_v(s))
         return;
+    real *const tuning = s->exchange_z_v_tuning;
+    if (!gbm_exchange_asks(tuning, rng->sweep))
+        return;
     const int a_ = gbm_relabel_any(rng, labels) + 1;
     const int any = gbm_relabel_any(rng, labels - 1) + 1;
     const int b_ = any + (any >= a_);
@@ -2338,7 +2345,21 @@ GBM_FN void exchange_z_v(const struct state *s, struct gbm_rng *rng,
         trade_exchange_z_v(s, team, a_, b_);
     if (trade)
         trade_labels_exchange_z_v(s, team, a_, b_);
+    if (!adapting || adapting == GBM_ALONE)
+        return;
+    gbm_team_sync(team); /* all have read what is learnt */
+    if (team->lane == 0) {
+        tuning[GBM_EXCHANGE_ASKED] += 1;
+        tuning[GBM_EXCHANGE_MADE] += trade;
+    }
 }
+
+#ifndef __CUDACC__
+static int64_t tuning_exchange_z_v(const void *state)
+{
+    return GBM_EXCHANGE_CELLS;
+}
+#endif
 
 /* z[i] ~ dcat(pi[])    vector_mixture.gbm:8:9
  */
@@ -2593,6 +2614,7 @@ static const struct gbm_variable variables[] = {
     {.name = "table.6", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 3, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
     {.name = "table.7", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
     {.name = "table.8", .where = "", .role = GBM_DERIVED, .integer = 0, .ndim = 1, .observed = 0, .needed = 0, .maintained = 1, .hidden = 1},
+    {.name = "exchange_z_v tuning", .where = "", .role = GBM_TUNING, .integer = 0, .ndim = 1, .family = 3, .cells = tuning_exchange_z_v},
     {.name = "index 0 start", .where = "", .role = GBM_INVERSE, .integer = 1, .ndim = 1, .family = 3},
     {.name = "index 0 items", .where = "", .role = GBM_INVERSE, .integer = 1, .ndim = 1, .family = 3},
     {.name = 0}};
@@ -2667,17 +2689,19 @@ static void bind_state(void *state, const struct gbm_binding *b)
     s->table_8_v = (real *)b[20].values;
     s->table_8_v_n1 = b[20].dim[0];
     s->table_8_v_stride = b[20].stride;
-    s->index0_start = (int *)b[21].values;
-    s->index0_start_stride = b[21].stride;
-    s->index0_item = (int *)b[22].values;
-    s->index0_item_stride = b[22].stride;
+    s->exchange_z_v_tuning = (real *)b[21].values;
+    s->exchange_z_v_tuning_stride = b[21].stride;
+    s->index0_start = (int *)b[22].values;
+    s->index0_start_stride = b[22].stride;
+    s->index0_item = (int *)b[23].values;
+    s->index0_item_stride = b[23].stride;
 }
 static void shift(void *state, int chain)
 {
     shift_state((struct state *)state, chain);
 }
 
-static const int load_order[] = {1, 2, 4, 5, 6, 8, 9, 10, 0, 3, 7, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22};
+static const int load_order[] = {1, 2, 4, 5, 6, 8, 9, 10, 0, 3, 7, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
 
 static double violation_pi_v_in(const struct state *s, int64_t element)
 {
@@ -3086,7 +3110,7 @@ static const struct gbm_family families[] = {
 };
 
 static const struct gbm_inverse inverses[] = {
-    {.variable = 14, .family = 3, .start = 21, .item = 22, .latent = 1, .device = true, .cell = index0_host, .cell_kernel = "index0_kernel"},
+    {.variable = 14, .family = 3, .start = 22, .item = 23, .latent = 1, .device = true, .cell = index0_host, .cell_kernel = "index0_kernel"},
     {.variable = -1}};
 
 static const struct gbm_sequence sequences[] = {
