@@ -11,11 +11,10 @@
  * its own step. */
 #include "sampler/path.h"
 #include "condition/find.h"
+#include "sampler/moves.h"
 
-/* The distinct references to v in g: their number, or -1 if one runs through a
- * sum. */
-static int references(struct compiler *c, struct factor *g, struct var *v,
-                      symp *out, int capacity)
+int sampler_references(struct compiler *c, struct factor *g, struct var *v,
+                       symp *out, int capacity)
 {
     struct finder f;
     condition_find_in_factor(c, &f, v, g);
@@ -90,7 +89,7 @@ bool sampler_meets_once(struct compiler *c, const struct step *s,
     if (p->factor->opaque || parts_of(s, p->factor) != 1)
         return false;
     symp reference;
-    return references(c, p->factor, s->family->var, &reference, 1) == 1;
+    return sampler_references(c, p->factor, s->family->var, &reference, 1) == 1;
 }
 
 bool sampler_find_path(struct compiler *c, const struct step *s,
@@ -101,7 +100,8 @@ bool sampler_find_path(struct compiler *c, const struct step *s,
     symp found[2];
     if (s->through || s->order.ties || own->replaced || own->opaque ||
         f->nloops == 0 || f->nslices ||
-        references(c, own, f->var, found, 2) != 2 || parts_of(s, own) != 1)
+        sampler_references(c, own, f->var, found, 2) != 2 ||
+        parts_of(s, own) != 1)
         return false;
     symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
     bool first = sym_same(found[0], lhs);
@@ -224,12 +224,13 @@ static const struct step *calls(const struct step *s)
 }
 
 /* What the head says of the path's first element is compared between values of
- * that, too: in place, with what does not depend on the head. */
-static void tell_in_full(struct compiler *c, struct step *h,
-                         const struct factor *own)
+ * that, too, and what a label says of both between labels: in place, with what
+ * does not depend on the head. */
+void sampler_tell_in_full(struct compiler *c, struct step *h,
+                          const struct factor *own, const struct var *v)
 {
     for (struct part *p = h->parts; p; p = p->next) {
-        if (p->factor != own)
+        if (p->factor != own && !(v && sampler_factor_reads(p->factor, v)))
             continue;
         p->opaque = p->in_full = true;
         p->terms = (struct collected){.rest = sym_num(c, 0)};
@@ -260,7 +261,7 @@ static void find_head(struct compiler *c, struct model *m, struct step *s)
             continue;
         if (comes_before(s, h))
             move_before(m, h, s);
-        tell_in_full(c, h, s->family->factor);
+        sampler_tell_in_full(c, h, s->family->factor, NULL);
         return;
     }
 }
@@ -290,8 +291,10 @@ void sampler_form_paths(struct compiler *c, struct model *m)
         if (s->sampler && s->sampler->enumerates)
             try_path(c, s);
     for (struct step *s = m->steps; s; s = s->next)
-        if (s->sampler == &sampler_forward_backward)
+        if (s->sampler == &sampler_forward_backward) {
             find_head(c, m, s);
+            sampler_find_label(c, m, s);
+        }
 }
 
 /* ---- the sampler -----------------------------------------------------------
@@ -308,6 +311,8 @@ static void phases(struct compiler *c, struct step *s)
     p->random = true;
     p->tried = sym_mul2(c, values, values); /* of two neighbours */
     phase_computes(c, p, s->family->factor->logp);
+    if (path_of(s)->label)
+        sampler_add_label_phase(c, s);
 }
 
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)
@@ -340,15 +345,17 @@ static const char *explain_path(struct compiler *c, const struct step *s)
 
 static const char *why(struct compiler *c, const struct step *s)
 {
-    const struct step *h = path_of(s)->head;
+    const struct step *h = path_of(s)->head, *z = path_of(s)->label;
     return intern_format(
         c,
         "a path at once, by forward filtering and backward sampling: %s "
-        "depends on its predecessor along %s alone%s%s",
+        "depends on its predecessor along %s alone%s%s%s%s%s",
         sampler_family_name(c, s->family),
         s->family->loops[path_of(s)->along]->name,
         h ? "; with what it comes from, " : "",
-        h ? sampler_family_name(c, h->family) : "");
+        h ? sampler_family_name(c, h->family) : "", z ? "; before it, " : "",
+        z ? sampler_family_name(c, z->family) : "",
+        z ? " with all paths summed out" : "");
 }
 
 static bool tries_all(const struct step *s)
@@ -366,6 +373,7 @@ const struct sampler sampler_forward_backward = {
     .why = why,
     .parallel = sampler_over_paths,
     .calls = calls,
+    .moves = sampler_path_moves,
     .headers = {"forward_backward.h"},
     .phases = phases,
     .emit = sampler_emit_path,

@@ -288,8 +288,18 @@ static void emit_chain_update(struct compiler *c, struct text *out,
                 "p.values, %s, enter_%s_at, transition_%s_at,\n        "
                 "emission_%s_at, current_%s_at, store_%s_at};\n",
                 n, n, homogeneous(c, s) ? "true" : "false", n, n, n, n, n);
+    if (sampler_has_label(s))
+        text_printf(out,
+                    "    int first, last, now;\n"
+                    "    if (labels_%s_at(&p, &first, &last, &now))\n"
+                    "        gbm_chain_draw_with_label(rng, &chain, s->%s + "
+                    "p.first * p.values,\n            p.stride * p.values, "
+                    "label_%s_at, first, last, now);\n    else ",
+                    n, s->slots->member, n);
+    else
+        text_append(out, "    ");
     text_printf(out,
-                "    if (p.values > GBM_CHAIN_VALUES)\n        "
+                "if (p.values > GBM_CHAIN_VALUES)\n        "
                 "gbm_chain_sites(rng, &chain);\n    else\n"
                 "        gbm_chain_draw(rng, &chain, s->%s + p.first * "
                 "p.values,\n            p.stride * p.values);\n",
@@ -350,18 +360,21 @@ static void declare_access(struct compiler *c, struct text *out,
                 id, id, id);
 }
 
-/* The path as a block, its head behind it. */
+/* The path as a block, its head behind it, and then its label. */
 static void emit_access(struct compiler *c, struct text *out,
                         const struct step *s, const struct step *head)
 {
     const char *n = s->name, *id = head ? family_id(c, head->family) : "";
+    const bool label = sampler_has_label(s);
     open_on_path(out, s, "int", "dimension", "");
+    if (label)
+        text_append(out, "    int first, last, now;\n");
+    text_append(out, "    return p.n");
     if (head)
-        text_printf(out,
-                    "    if (head_%s_at(&p) >= 0)\n"
-                    "        return p.n + 1;\n",
-                    n);
-    text_append(out, "    return p.n;\n}\n");
+        text_printf(out, " + (head_%s_at(&p) >= 0)", n);
+    if (label)
+        text_printf(out, " + labels_%s_at(&p, &first, &last, &now)", n);
+    text_append(out, ";\n}\n");
     open_on_path(out, s, "void", "get", ", double *x");
     text_printf(out,
                 "    for (int t = 0; t < p.n; t++)\n"
@@ -372,6 +385,12 @@ static void emit_access(struct compiler *c, struct text *out,
                     "    if (head_%s_at(&p) >= 0)\n"
                     "        get_%s(state, head_%s_at(&p), x + p.n);\n",
                     n, id, n);
+    if (label)
+        text_printf(out,
+                    "    int first, last, now;\n"
+                    "    if (labels_%s_at(&p, &first, &last, &now))\n"
+                    "        x[dimension_%s(state, element) - 1] = now;\n",
+                    n, n);
     text_append(out, "}\n");
     open_on_path(out, s, "void", "set", ", const double *x");
     text_printf(out,
@@ -383,6 +402,13 @@ static void emit_access(struct compiler *c, struct text *out,
                     "    if (head_%s_at(&p) >= 0)\n"
                     "        set_%s(state, head_%s_at(&p), x + p.n);\n",
                     n, id, n);
+    if (label)
+        text_printf(out,
+                    "    int first, last, now;\n"
+                    "    if (labels_%s_at(&p, &first, &last, &now))\n"
+                    "        set_label_%s_at(&p, (int)x[dimension_%s(state, "
+                    "element) - 1]);\n",
+                    n, n, n);
     text_append(out, "}\n");
 }
 
@@ -392,7 +418,9 @@ static void emit_path_density(struct compiler *c, struct text *out,
                               const struct step *s, const struct step *head)
 {
     const char *n = s->name;
-    open_on_path(out, s, "double", "conditional", ", const double *x");
+    open_on_path(out, s, "double",
+                 sampler_has_label(s) ? "path" : "conditional",
+                 ", const double *x");
     text_printf(out,
                 "    double total = 0;\n"
                 "    for (int t = 0; t < p.n; t++) {\n"
@@ -421,6 +449,10 @@ static void emit_path_density(struct compiler *c, struct text *out,
                 "    return p.n > 0 ? total + (double)enter_%s(s, p.first, "
                 "(int)x[0]) : total;\n}\n",
                 n);
+    if (!sampler_has_label(s))
+        return;
+    open_on_path(out, s, "double", "conditional", ", const double *x");
+    sampler_emit_label_density(out, s);
 }
 
 static void emit_chain_host(struct compiler *c, struct text *out,
@@ -455,6 +487,8 @@ void sampler_emit_path(struct compiler *c, struct text *out, struct step *s)
     emit_path(c, out, s);
     emit_callbacks(c, out, s);
     emit_enter(c, out, s);
+    if (sampler_has_label(s))
+        sampler_emit_label(c, out, s);
     emit_chain_update(c, out, s);
     emit_chain_host(c, out, s);
 }

@@ -125,6 +125,10 @@ struct path {
     struct step *head; /* path.c: draws that of the first element, which has a
                           statement of its own; or NULL */
     symp head_cell, head_element; /* in the loops of the first element */
+    struct step *label;        /* path_label.c: draws what a path depends on as
+                                  a whole; or NULL */
+    struct step *beside_label; /* with it: all that the sum over paths has not,
+                                  as parts of a row */
 };
 /* Whether the elements of s are such, and nothing is kept in memory between
  * them and the densities. */

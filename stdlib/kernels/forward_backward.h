@@ -12,7 +12,10 @@
  *                                   at k; -inf, inf or NaN where z[t] cannot
  *                                   be k. Asked for with k = 0, 1, ...
  *     current(context, t)           the value in the state
- *     store(context, t, k) */
+ *     store(context, t, k)
+ *     label(context, k)             of what the whole chain depends on, as the
+ *                                   class of a subject: makes it k; the log of
+ *                                   all else that depends on it */
 #ifndef GBM_FORWARD_BACKWARD_H
 #define GBM_FORWARD_BACKWARD_H
 
@@ -22,6 +25,8 @@
 /* Values beyond which the work, K^2 a step, is not worth it; see
  * gbm_chain_sites. */
 #define GBM_CHAIN_VALUES 32
+/* Labels beyond which as many filters are not. */
+#define GBM_CHAIN_LABELS 16
 
 struct gbm_chain {
     void *context;
@@ -48,14 +53,13 @@ GBM_INLINE void gbm_chain_emissions(const struct gbm_chain *c, int t,
     }
 }
 
-/* Draws the whole chain. filter: scratch, K cells for each t, `stride` cells
- * apart. K is at most GBM_CHAIN_VALUES. Does nothing and returns false if no
- * path is possible. */
-GBM_INLINE bool gbm_chain_draw(struct gbm_rng *rng, const struct gbm_chain *c,
-                               real *filter, long long stride)
+/* Forward. filter: scratch, K cells for each t, `stride` cells apart; table:
+ * K^2 cells. K is at most GBM_CHAIN_VALUES. Returns the log of the sum over all
+ * paths, -inf if none is possible. */
+GBM_INLINE real gbm_chain_filter(const struct gbm_chain *c, real *table,
+                                 real *filter, long long stride)
 {
-    real table[GBM_CHAIN_VALUES * GBM_CHAIN_VALUES];
-    real here[GBM_CHAIN_VALUES];
+    real here[GBM_CHAIN_VALUES], all = 0, last = 1;
     const int K = c->K;
     for (int j = 0; c->homogeneous && c->n > 1 && j < K; j++)
         for (int k = 0; k < K; k++)
@@ -77,13 +81,27 @@ GBM_INLINE bool gbm_chain_draw(struct gbm_rng *rng, const struct gbm_chain *c,
             largest = real_fmax(here[k], largest);
         }
         if (!(largest > -GBM_INF && largest < GBM_INF))
-            return false;
+            return -GBM_INF;
+        all += largest;
+        last = 0;
         gbm_team_sync(c->team);
-        for (int k = 0; k < K; k++)
-            filter[t * stride + k] =
+        for (int k = 0; k < K; k++) {
+            const real share =
                 here[k] > -GBM_INF ? real_exp(here[k] - largest) : 0;
+            filter[t * stride + k] = share;
+            last += share;
+        }
         gbm_team_sync(c->team);
     }
+    return all + real_log(last);
+}
+
+/* Backward, behind gbm_chain_filter. */
+GBM_INLINE void gbm_chain_back(struct gbm_rng *rng, const struct gbm_chain *c,
+                               const real *table, const real *filter,
+                               long long stride)
+{
+    const int K = c->K;
     int next = 0;
     for (int t = c->n - 1; t >= 0; t--) {
         real total = 0;
@@ -103,6 +121,56 @@ GBM_INLINE bool gbm_chain_draw(struct gbm_rng *rng, const struct gbm_chain *c,
         c->store(c->context, t, kept);
         next = kept;
     }
+}
+
+/* Draws the whole chain; scratch as above. Does nothing and returns false if no
+ * path is possible. */
+GBM_INLINE bool gbm_chain_draw(struct gbm_rng *rng, const struct gbm_chain *c,
+                               real *filter, long long stride)
+{
+    real table[GBM_CHAIN_VALUES * GBM_CHAIN_VALUES];
+    if (!(gbm_chain_filter(c, table, filter, stride) > -GBM_INF))
+        return false;
+    gbm_chain_back(rng, c, table, filter, stride);
+    return true;
+}
+
+/* Draws the label, first to last, `was` so far, with the chain summed out, and
+ * then the chain. If no path of no label is possible, all stays as it is. What
+ * was comes last: where it stays, its filter is at hand. */
+GBM_INLINE bool gbm_chain_draw_with_label(struct gbm_rng *rng,
+                                          const struct gbm_chain *c,
+                                          real *filter, long long stride,
+                                          real (*label)(void *context, int k),
+                                          int first, int last, int was)
+{
+    real table[GBM_CHAIN_VALUES * GBM_CHAIN_VALUES];
+    real largest = -GBM_INF, total = 0;
+    int kept = was;
+    for (int i = first; i <= last; i++) {
+        const int k = i == last ? was : i + (i >= was);
+        real value = label(c->context, k), weight = 1;
+        if (gbm_is_finite(value))
+            value += gbm_chain_filter(c, table, filter, stride);
+        if (!gbm_is_finite(value))
+            continue;
+        if (value > largest) {
+            total *= real_exp(largest - value);
+            largest = value;
+        } else {
+            weight = real_exp(value - largest);
+        }
+        total += weight;
+        if (gbm_uniform(rng) * total < weight)
+            kept = k;
+    }
+    if (!(total > 0))
+        return false;
+    if (kept != was) {
+        label(c->context, kept);
+        gbm_chain_filter(c, table, filter, stride);
+    }
+    gbm_chain_back(rng, c, table, filter, stride);
     return true;
 }
 
