@@ -163,13 +163,16 @@ static struct step *closed_without(struct integrated *k)
 static void find_nodes_between(struct integrated *k)
 {
     for (struct step *s = k->m->steps; s && k->n < MOST_NODES; s = s->next) {
-        if (s->sampler != &sampler_direct || !sampler_draws_exactly(k->m, s))
+        if (s->sampler != &sampler_direct ||
+            (!sampler_draws_exactly(k->m, s) &&
+             !sampler_draws_given_added(k->m, s)))
             continue;
         struct factor *g = sampler_factor_between(s);
         bool moves = false, own = false;
         for (const struct part *p = k->step->parts; p; p = p->next) {
             moves = moves || (g && p->factor == g);
-            own = own || p->factor == s->family->factor;
+            own = own || p->factor == s->family->factor ||
+                  p->factor == s->family->factor->joint;
         }
         if (moves && !own)
             k->nodes[k->n++] = (struct node){.drawn = s, .factor = g};

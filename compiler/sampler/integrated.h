@@ -55,6 +55,9 @@ struct integrated {
  * its prior and the likelihood settle each of them, so that it can go. Normal
  * ones have moves of their own. */
 bool sampler_draws_exactly(const struct model *m, const struct step *s);
+/* The same from a normal whose prior an augmentation has put in the place of
+ * another, given the node that it added. */
+bool sampler_draws_given_added(const struct model *m, const struct step *s);
 bool sampler_can_go(const struct model *m, const struct step *s);
 /* Whether p is the prior of what s draws, as it is or augmented. */
 bool sampler_is_prior(const struct step *s, const struct part *p);

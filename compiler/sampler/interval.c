@@ -6,7 +6,8 @@
  * Bayesian analysis of binary and polychotomous response data, J. Am. Stat.
  * Assoc. 88; Cowles (1996), Accelerating Monte Carlo Markov chain convergence
  * for cumulative-link generalized linear models, Stat. Comput. 6, whose step
- * this is, with a slice.
+ * this is, with a slice. Where an augmentation has made the values' prior
+ * normal, as a logistic one, they go given the node that it added.
  *
  * Likewise labels that settle the nodes' prior, as who is cured, of whom the
  * time is only known to be after the last visit: given the time a label stays,
@@ -21,7 +22,7 @@ static const struct part *only_child(const struct step *s)
 {
     const struct part *found = NULL;
     for (const struct part *p = s->parts; p; p = p->next) {
-        if (p->own)
+        if (sampler_is_prior(s, p))
             continue;
         if (found || p->inverse)
             return NULL;
@@ -119,10 +120,41 @@ static bool put_mass(struct compiler *c, struct node *node, symp mass)
     return true;
 }
 
+/* The log mass between the two points of a normal that an augmentation has put
+ * in the place of f's density, given the node that it added. NULL: it is none.
+ */
+static symp mass_given_added(struct compiler *c, const struct family *f)
+{
+    symp x = sym_target(c), of[2] = {sym_num(c, 0), sym_num(c, 0)};
+    struct collected terms;
+    sym_collect(c,
+                sym_replace(c, f->factor->joint->logp,
+                            sym_ref(c, f->var, f->var->ndim, f->lower), x),
+                false, &terms);
+    if (terms.overflow || sym_has_target(terms.rest))
+        return NULL;
+    for (int i = 0; i < terms.n; i++) {
+        const bool square =
+            sym_same(terms.statistic[i], sym_pow(c, x, sym_num(c, 2)));
+        if (!square && !sym_same(terms.statistic[i], x))
+            return NULL;
+        of[square] = sym_add2(c, of[square], terms.coefficient[i]);
+    }
+    symp precision = sym_mul2(c, sym_num(c, -2), of[1]);
+    symp mean = sym_div(c, of[0], precision);
+    symp root = sym_call(c, "sqrt", 1, &precision);
+    symp ends[] = {sym_mul2(c, sym_sub(c, low_of(c), mean), root),
+                   sym_mul2(c, sym_sub(c, high_of(c), mean), root)};
+    return sym_call(c, "log_phi_between", 2, ends);
+}
+
 bool sampler_between_points(struct compiler *c, struct node *node)
 {
     const struct family *f = node->drawn->family;
-    symp lower, upper, mass = family_log_mass(c, f, low_of(c), high_of(c));
+    symp lower, upper,
+        mass = f->factor->replaced
+                   ? mass_given_added(c, f)
+                   : family_log_mass(c, f, low_of(c), high_of(c));
     if (!mass || !points_of(c, f, node->factor, &node->at, &lower, &upper) ||
         !put_at(c, f, node->at, &mass))
         return false;

@@ -46,7 +46,8 @@ bool sampler_is_prior(const struct step *s, const struct part *p)
     return p->own || (own->replaced && p->factor == own->joint);
 }
 
-bool sampler_draws_exactly(const struct model *m, const struct step *s)
+static bool draws_exactly(const struct model *m, const struct step *s,
+                          bool augmented)
 {
     const struct family *f = s->family;
     const struct factor *g = f->factor;
@@ -54,10 +55,22 @@ bool sampler_draws_exactly(const struct model *m, const struct step *s)
         f->affine || f->truncated || f->next_of_var || f->var->families != f ||
         s->law.rest || s->opaque || s->through || s->order.ties ||
         s->beside.block || s->scaled.by || s->view.as || !g ||
-        (g->replaced && !sampler_draws_scales(s)) || g->guard || g->rule ||
-        g->family != f || (f->auxiliary && !may_be_taken_out(m, s)))
+        (g->replaced && !augmented && !sampler_draws_scales(s)) || g->guard ||
+        g->rule || g->family != f || (f->auxiliary && !may_be_taken_out(m, s)))
         return false;
     return s->law.family || s->sampler == &sampler_confined;
+}
+
+bool sampler_draws_exactly(const struct model *m, const struct step *s)
+{
+    return draws_exactly(m, s, false);
+}
+
+bool sampler_draws_given_added(const struct model *m, const struct step *s)
+{
+    const struct factor *g = s->family->factor;
+    return draws_exactly(m, s, true) && g->replaced && g->joint &&
+           s->law.family && entry_is_normal(s->law.family);
 }
 
 bool sampler_can_go(const struct model *m, const struct step *s)
