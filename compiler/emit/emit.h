@@ -46,7 +46,9 @@ struct emitter {
     bool of_rows;      /* terms of a sum over rows, which rounds itself */
     struct {
         symp call;
-        const char *name;
+        const char *name, *length, *arrays;
+        const char *rest; /* beside it in a row, a number, where rows are added
+                             several at once; else NULL */
     } terms[4]; /* what was made of the arrays of a call before the rows */
     int nterms;
 };
@@ -114,11 +116,16 @@ void emit_shared(struct emitter *e, symp x);
  * for sums of few terms (GBM_LIFT). */
 void emit_lifted(struct emitter *e, symp x);
 /* Of calls in x whose arrays all rows share: what is made of these. Whether a
- * function is one for which that is done; the text of such a call in a row, if
- * that was done, where `otherwise` is that of the call. */
+ * function is one for which that is done; the text of such a call in a row if
+ * that was done, or NULL. */
 void emit_before_rows(struct emitter *e, symp x);
 bool emit_has_terms(symp call);
-const char *emit_of_row(struct emitter *e, symp call, const char *otherwise);
+const char *emit_of_row(struct emitter *e, symp call);
+/* Where such a call is a term of x: adds it to `sum`, which the host does for
+ * several rows at once, and a number beside it. Returns the rest of x. */
+symp emit_add_of_row(struct emitter *e, symp x);
+/* What is left to be added to `sum`; forgets these calls. */
+void emit_after_rows(struct emitter *e);
 /* From here `name` holds the value of x; while it is in scope and the state
  * stays. */
 void emit_remember(struct emitter *e, symp x, const char *name);

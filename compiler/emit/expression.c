@@ -662,11 +662,14 @@ static const char *emit_call(struct emitter *e, symp x)
     if (e->clamped && !strcmp(name, "log") && x->args[0]->kind == SYM_ADD)
         return intern_format(c, "real_log(real_fmax(0, %s))",
                              emit_expr(e, x->args[0]));
+    const char *text = emit_of_row(e, x);
+    if (text)
+        return emit_once(e, x, text);
     const char **args = NEW_ARRAY(c, const char *, x->nargs);
     for (int i = 0; i < x->nargs; i++)
         args[i] = emit_argument(e, x->args[i]);
-    const char *text = emit_call_with(e, x, function_in_rows(e, x), args, NULL);
-    return emit_once(e, x, emit_of_row(e, x, text));
+    text = emit_call_with(e, x, function_in_rows(e, x), args, NULL);
+    return emit_once(e, x, text);
 }
 
 static const char *emit_add(struct emitter *e, symp x)

@@ -383,11 +383,12 @@ static void emit_rows_in_place(struct emitter *e, const struct part *p)
     }
     e->shares = true;
     e->of_rows = condition_part_shared_out(p);
-    const char *value = emit_expr(e, p->logp);
+    symp rest = copies ? p->logp : emit_add_of_row(e, p->logp);
+    const char *value = emit_expr(e, rest);
     e->of_rows = false;
     if (copies)
         emit_line(e, "sum += %s * (%s);", copies, value);
-    else
+    else if (!sym_is(rest, 0))
         emit_line(e, "sum += %s;", value);
     e->shares = false;
     emit_close(e, braces);
@@ -417,9 +418,12 @@ void emit_in_place(struct emitter *e, const struct part *p)
     e->indent++;
     bool shared = condition_part_shared_out(p);
     emit_line(e, "gbm_total sum = 0;");
-    if (shared)
+    if (shared) {
         emit_shared(e, p->logp);
+        emit_before_rows(e, p->logp);
+    }
     emit_sum_in_place(e, p);
+    emit_after_rows(e);
     e->nshared = nshared;
     emit_line(e, "total += %s;", shared ? "gbm_team_sum(team, sum)" : "sum");
     e->indent--;
@@ -445,7 +449,7 @@ void emit_in_place_or_recalled(struct emitter *e, const struct step *s,
     emit_lifted(e, rows.logp);
     emit_before_rows(e, rows.logp);
     emit_sum_in_place(e, &rows);
-    e->nterms = 0;
+    emit_after_rows(e);
     e->nshared = nshared;
     emit_close_recalled(e, s, r);
     emit_line(e, "total += %s%ssum;", r->power ? emit_expr(e, r->power) : "",

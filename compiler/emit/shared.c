@@ -204,6 +204,11 @@ bool emit_has_terms(symp call)
     return entry_value(d, "code_in_rows") != NULL;
 }
 
+static const char *terms_of(symp call)
+{
+    return entry_value(call->entry, "code_in_rows")->name;
+}
+
 static bool shares_arrays(struct emitter *e, symp x)
 {
     struct scope k = {.e = e};
@@ -226,22 +231,68 @@ void emit_before_rows(struct emitter *e, symp x)
     const char *name = emit_name(e, "terms");
     for (int i = 1; i < x->nargs; i++)
         text_printf(&t, ", %s", emit_argument(e, x->args[i]));
-    emit_line(e, "GBM_BEFORE_ROWS(%s, %s, %s%s)", name,
-              entry_value(x->entry, "code_in_rows")->name,
-              emit_int(e, x->args[1]->args[1]), t.data);
-    text_free(&t);
+    const char *length = emit_int(e, x->args[1]->args[1]);
+    emit_line(e, "GBM_BEFORE_ROWS(%s, %s, %s%s)", name, terms_of(x), length,
+              t.data);
     e->terms[e->nterms].call = x;
-    e->terms[e->nterms++].name = name;
+    e->terms[e->nterms].name = name;
+    e->terms[e->nterms].length = length;
+    e->terms[e->nterms].arrays = intern(e->c, t.data);
+    e->terms[e->nterms++].rest = NULL;
+    text_free(&t);
 }
 
-const char *emit_of_row(struct emitter *e, symp x, const char *otherwise)
+/* Its number; -1: there is none. */
+static int find_terms(const struct emitter *e, symp x)
 {
     for (int i = 0; e->of_rows && i < e->nterms; i++)
         if (sym_same(e->terms[i].call, x))
-            return intern_format(e->c, "GBM_OF_ROW(%s, %s, %s, %s, %s)",
-                                 e->terms[i].name,
-                                 entry_value(x->entry, "code_in_rows")->name,
-                                 emit_int(e, x->args[1]->args[1]),
-                                 emit_expr(e, x->args[0]), otherwise);
-    return otherwise;
+            return i;
+    return -1;
+}
+
+/* Its arguments of a macro in a row: the call stands last, for where nothing
+ * was made. */
+static const char *in_row(struct emitter *e, int i)
+{
+    symp x = e->terms[i].call;
+    const char *at = emit_expr(e, x->args[0]);
+    return intern_format(e->c, "%s, %s, %s, %s, %s(%s, %s%s)", e->terms[i].name,
+                         terms_of(x), e->terms[i].length, at,
+                         emit_function_of(e->c, x), e->terms[i].length, at,
+                         e->terms[i].arrays);
+}
+
+const char *emit_of_row(struct emitter *e, symp x)
+{
+    const int i = find_terms(e, x);
+    return i < 0 ? NULL : intern_format(e->c, "GBM_OF_ROW(%s)", in_row(e, i));
+}
+
+symp emit_add_of_row(struct emitter *e, symp x)
+{
+    const bool one = x->kind != SYM_ADD;
+    for (int k = 0; k < (one ? 1 : x->nargs); k++) {
+        symp term = one ? x : x->args[k];
+        const int i = find_terms(e, term);
+        if (i < 0)
+            continue;
+        symp rest = sym_sub(e->c, x, term);
+        const bool number = rest->kind == SYM_NUM;
+        e->terms[i].rest = number ? emit_expr(e, rest) : "0";
+        emit_line(e, "GBM_ADD_OF_ROW(sum, %s, %s)", e->terms[i].rest,
+                  in_row(e, i));
+        return number ? sym_num(e->c, 0) : rest;
+    }
+    return x;
+}
+
+void emit_after_rows(struct emitter *e)
+{
+    for (int i = 0; i < e->nterms; i++)
+        if (e->terms[i].rest)
+            emit_line(e, "GBM_AFTER_ROWS(sum, %s, %s, %s, %s)",
+                      e->terms[i].rest, e->terms[i].name,
+                      terms_of(e->terms[i].call), e->terms[i].length);
+    e->nterms = 0;
 }

@@ -5,6 +5,7 @@
 #define GBM_NORMAL_MIXTURE_H
 
 #include "row_terms.h"
+#include "team.h"
 
 /* In the far tails: by the largest term. No branch but for what is no number,
  * as on a device rows ask for it that stand beside others. */
@@ -89,5 +90,46 @@ GBM_FN real gbm_normal_terms_row(const struct gbm_normal_terms *terms, int K,
             gbm_multiply_add(terms->share[j], row_power(at[j] - largest), sum);
     return row_log_of_power(largest, sum);
 }
+
+#ifndef __CUDACC__
+/* The sum of n such rows, at most GBM_BLOCK_ROWS, by the vector unit. */
+GBM_FN gbm_total gbm_normal_terms_rows(const struct gbm_normal_terms *terms,
+                                       int K, real *x, int n)
+{
+    real largest[GBM_BLOCK_ROWS], sum[GBM_BLOCK_ROWS];
+    gbm_total all = 0;
+    for (int row = n; row < GBM_BLOCK_ROWS; row++)
+        x[row] = x[0];
+    GBM_SIMD
+    for (int row = 0; row < GBM_BLOCK_ROWS; row++) {
+        largest[row] = -GBM_HUGE;
+        sum[row] = 0;
+    }
+    for (int j = 0; j < K; j++) {
+        GBM_SIMD
+        for (int row = 0; row < GBM_BLOCK_ROWS; row++) {
+            const real at =
+                terms->slope[j] * gbm_square(x[row] - terms->mu[j]) +
+                terms->absent[j];
+            largest[row] = at > largest[row] ? at : largest[row];
+        }
+    }
+    for (int j = 0; j < K; j++) {
+        GBM_SIMD
+        for (int row = 0; row < GBM_BLOCK_ROWS; row++) {
+            const real at =
+                terms->slope[j] * gbm_square(x[row] - terms->mu[j]) +
+                terms->absent[j];
+            sum[row] += terms->share[j] * row_power(at - largest[row]);
+        }
+    }
+    GBM_SIMD
+    for (int row = 0; row < GBM_BLOCK_ROWS; row++)
+        largest[row] = row_log_of_power(largest[row], sum[row]);
+    for (int row = 0; row < n; row++)
+        all += largest[row];
+    return all;
+}
+#endif
 
 #endif

@@ -4,6 +4,7 @@
 #define GBM_SIZES_H
 
 #include "row_terms.h"
+#include "team.h"
 
 /* What the rows of a sum have in common, for each of its inner terms i = lower
  * .. upper: GBM_LIFT before the rows, GBM_LIFTED in a term. Only in sweeps of
@@ -31,8 +32,39 @@
 #else
 #define GBM_LIFT(name, i, lower, upper, x)
 #define GBM_LIFTED(name, i, lower, upper, x) (x)
+#ifdef __CUDACC__
 #define GBM_BEFORE_ROWS(name, terms, n, ...)
 #define GBM_OF_ROW(name, terms, n, x, otherwise) (otherwise)
+#endif
+#endif
+
+/* The host has what rows share, too, and adds up a block of rows at once. */
+#ifndef __CUDACC__
+#define GBM_BEFORE_ROWS(name, terms, n, ...)                                   \
+    struct terms name;                                                         \
+    real name##_x[GBM_BLOCK_ROWS];                                             \
+    int name##_rows = 0;                                                       \
+    terms##_before(&name, (int)(n), __VA_ARGS__);
+#define GBM_OF_ROW(name, terms, n, x, otherwise)                               \
+    ((n) <= GBM_FEW ? terms##_row(&name, (int)(n), x) : (otherwise))
+#define GBM_ADD_OF_ROW(sum, rest, name, terms, n, x, otherwise)                \
+    if ((n) <= GBM_FEW) {                                                      \
+        name##_x[name##_rows++] = x;                                           \
+        if (name##_rows == GBM_BLOCK_ROWS) {                                   \
+            GBM_AFTER_ROWS(sum, rest, name, terms, n)                          \
+            name##_rows = 0;                                                   \
+        }                                                                      \
+    } else {                                                                   \
+        sum += otherwise + (rest);                                             \
+    }
+#define GBM_AFTER_ROWS(sum, rest, name, terms, n)                              \
+    if (name##_rows > 0)                                                       \
+        sum += terms##_rows(&name, (int)(n), name##_x, name##_rows) +          \
+               name##_rows * (rest);
+#else
+#define GBM_ADD_OF_ROW(sum, rest, name, terms, n, x, otherwise)                \
+    sum += GBM_OF_ROW(name, terms, n, x, otherwise) + (rest);
+#define GBM_AFTER_ROWS(sum, rest, name, terms, n)
 #endif
 
 /* In a function that is called: the state with what is known. */

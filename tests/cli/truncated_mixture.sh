@@ -42,3 +42,13 @@ for name, low, high in (("above", 3.36, 12), ("far", 40, 41),
         assert abs(r["sd"] / sd - 1) < 0.06, (name, r, sd)
 E
 exit 0
+# Rows of one mixture are added in blocks, by what all have in common.
+cat >rows.gbm <<'E'
+model {
+  for (i in 1:N) { y[i] ~ dnormmix(mu[], tau[], w[]) }
+  for (k in 1:2) { mu[k] ~ dnorm(0, 1); w[k] <- abs(q - k + 1) }
+  q ~ dunif(0, 1)
+}
+E
+status 0 "$GBMC" --emit=c rows.gbm
+prints 'GBM_ADD_OF_ROW'

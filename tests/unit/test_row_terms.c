@@ -1,6 +1,7 @@
 /* test_row_terms.c: the logarithm of rows against libm's in double, and rows of
  * a mixture, in the far tails, too. */
 #include "statistics.h"
+#include "sizes.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -83,13 +84,43 @@ static void rows_in_common(void **unused)
     assert_true(by_row(3, 1e200, mu, tau, pi) == -INFINITY);
 }
 
+/* As the host adds them: blocks, and a rest. */
+static double by_blocks(int n, double first, double apart, const double *mu,
+                        const double *tau, const double *pi)
+{
+    double sum = 0;
+    GBM_BEFORE_ROWS(terms, gbm_normal_terms, 3, mu, tau, pi)
+    for (int i = 0; i < n; i++)
+        GBM_ADD_OF_ROW(sum, 2, terms, gbm_normal_terms, 3, first + i * apart,
+                       NAN)
+    GBM_AFTER_ROWS(sum, 2, terms, gbm_normal_terms, 3)
+    return sum;
+}
+
+static void blocks_of_rows(void **unused)
+{
+    const double mu[] = {0, 100, -3}, tau[] = {1, 4, 0.25}, pi[] = {1, 2, 0.5};
+    const double gone[] = {1, 0, 0}, none[] = {0, 0, 0}, nan[] = {0, NAN, 1};
+    (void)unused;
+    for (int n = 0; n <= 3 * GBM_BLOCK_ROWS + 1; n++) {
+        double exact = 2 * n;
+        for (int i = 0; i < n; i++)
+            exact += gbm_log_normal_mixture(3, -90 + i * 17.3, mu, tau, pi);
+        const double found = by_blocks(n, -90, 17.3, mu, tau, pi);
+        assert_true(fabs(found - exact) <= 1e-13 * (1 + fabs(exact)));
+    }
+    assert_true(by_blocks(2, 100, 0, mu, tau, gone) == -9996);
+    assert_true(isnan(by_blocks(9, 0, 1, nan, tau, pi)));
+    assert_true(by_blocks(9, 0, 1, mu, tau, none) == -INFINITY);
+    assert_true(by_blocks(9, 1e200, 0, mu, tau, pi) == -INFINITY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers),
-        cmocka_unit_test(others),
-        cmocka_unit_test(far_tails),
-        cmocka_unit_test(rows_in_common),
+        cmocka_unit_test(numbers),        cmocka_unit_test(others),
+        cmocka_unit_test(far_tails),      cmocka_unit_test(rows_in_common),
+        cmocka_unit_test(blocks_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
