@@ -12,6 +12,8 @@
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/exchange.h"
 
+#include <string.h>
+
 static const struct exchange *exchange_of(const struct step *s)
 {
     return s->own;
@@ -190,6 +192,20 @@ static bool is_one_number(const struct var *v)
            !sym_has_cells(f->body);
 }
 
+static bool is_label(const struct exchange *k, symp e)
+{
+    return e->kind == SYM_REF && e->var == label_of(k);
+}
+
+/* Whether e says of two labels whether they are the same, whatever that is
+ * called. */
+static bool compares_labels(const struct exchange *k, symp e)
+{
+    return e->kind == SYM_CALL && e->nargs == 2 &&
+           (!strcmp(e->name, "==") || !strcmp(e->name, "!=")) &&
+           is_label(k, e->args[0]) && is_label(k, e->args[1]);
+}
+
 /* In what reads labels, a label may stand as the subscript alone of what its
  * component has, and that at a label alone. *beside: a label stands elsewhere,
  * too. */
@@ -197,11 +213,11 @@ static void look(struct exchange *k, symp e, bool *beside)
 {
     const bool cell = e->kind == SYM_REF || e->kind == SYM_SEEN;
     unsigned dims = 0;
-    if (e->kind == SYM_REF && e->var == label_of(k)) {
+    if (is_label(k, e)) {
         *beside = true;
         return;
     }
-    if (cell && is_one_number(e->var))
+    if (compares_labels(k, e) || (cell && is_one_number(e->var)))
         return;
     for (int i = 0; i < e->nargs && !k->failed; i++) {
         if (cell && at_label(k, e->args[i]))

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Labels that priors tell apart in other ways than by the parameters of
-# components: unequal weights alone, of a mixture, of blocks of a graph, of a path;
-# the ends of a prior; of two labels their probability, and numbers that are read
-# beside a label. Each block of the model has a mode for each order of the names,
-# whose masses are sums over all labellings.
+# components: unequal weights alone, of a mixture, of blocks of a graph, of a path,
+# of groups of which is read who is in the same; the ends of a prior; of two labels
+# their probability, and numbers that are read beside a label. Each block of the
+# model has a mode for each order of the names, whose masses are sums over all
+# labellings.
 source "$GBM_ROOT/tests/cli/lib"
 export PYTHONPATH=$GBM_ROOT/tests/cli
 
@@ -28,6 +29,14 @@ model {
     for (l in k:K) { Q[k,l] ~ dbeta(1, 1) }
   }
   for (k in 2:K) { for (l in 1:(k-1)) { Q[k,l] <- Q[l,k] } }
+  # one of three groups, of which an edge asks whether both ends are in the same
+  for (i in 1:N) { o[i] ~ dcat(s[]) }
+  for (i in 2:N) {
+    for (j in 1:(i-1)) { l[i,j] ~ dbern(ifelse(o[i] == o[j], inside, across)) }
+  }
+  s[1:3] ~ ddirch(a3[])
+  inside ~ dbeta(1, 1)
+  across ~ dbeta(1, 1)
   # a path
   h[1] ~ dcat(c0[])
   for (i in 2:N) { h[i] ~ dcat(T[h[i-1],]) }
@@ -63,10 +72,10 @@ two = [0, 0, 1, 1, 1, 1]
 edges = [[None if j >= i else int(two[i] == two[j] or i + j == 4)
           for j in range(6)] for i in range(6)]
 tests = [[0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 0], [1, 1, 1], [1, 1, 1]]
-a, A = [3, 1.4], [[1, 2.5], [1.5, 1]]
+a, a3, A = [3, 1.4], [4, 2, 1], [[1, 2.5], [1.5, 1]]
 if len(sys.argv) == 2:
-    json.dump(dict(N=6, K=2, a=a, A=A, c0=[0.4, 0.6], x=x, xh=x, xg=x, xf=x, y=edges,
-                   e=edges, t=tests), open(sys.argv[1], "w"))
+    json.dump(dict(N=6, K=2, a=a, a3=a3, A=A, c0=[0.4, 0.6], x=x, xh=x, xg=x, xf=x, y=edges,
+                   e=edges, l=edges, t=tests), open(sys.argv[1], "w"))
     sys.exit()
 
 
@@ -106,6 +115,14 @@ def graph(directed):
                              [1, 1])[edges[i][j]] += 1
         return shares(a, sizes(members)) + sum(beta(*k) for k in n.values())
     return density
+
+
+def planted(z, members):
+    n = {True: [1, 1], False: [1, 1]}
+    for i in range(6):
+        for j in range(i):
+            n[z[i] == z[j]][edges[i][j]] += 1
+    return shares(a3, sizes(members)) + sum(beta(*k) for k in n.values())
 
 
 def path(z, members):
@@ -149,8 +166,9 @@ def step(z, members):
 exact = {}
 for name, density, first in (
         ("z", weights, 1), ("b", graph(True), 1), ("u", graph(False), 1),
-        ("h", path, 1), ("d", sick, 0), ("g", ends, 0), ("f", step, 0)):
-    exact.update(labellings.means(6, 2, lambda z, members: (
+        ("o", planted, 1), ("h", path, 1), ("d", sick, 0), ("g", ends, 0),
+        ("f", step, 0)):
+    exact.update(labellings.means(6, 3 if name == "o" else 2, lambda z, members: (
         density(z, members), {f"{name}[1]": z[0] + first,
                               f"{name}[6]": z[5] + first})))
 sys.exit(labellings.differ(json.load(open(sys.argv[2])), exact,
@@ -158,15 +176,15 @@ sys.exit(labellings.differ(json.load(open(sys.argv[2])), exact,
 E
 python3 exact.py all.json || fail data
 status 0 "$GBMC" --explain told.gbm
-[ "$(grep -cE '^[0-9]+ .*components trade' .out)" = 7 ] || fail "not all seven"
+[ "$(grep -cE '^[0-9]+ .*components trade' .out)" = 8 ] || fail "not all eight"
 status 0 "$GBMC" -O1 told.gbm -o told
 status 0 env GBM_HELD=1 ./told --data all.json --device cpu --draws 5000 --seed 2 \
-    --monitor z,b,u,h,d,g,f --summary told.s --quiet
+    --monitor z,b,u,o,h,d,g,f --summary told.s --quiet
 python3 exact.py all.json told.s >.out || fail "not the sum"
 cat .out
 
 # Where nothing but names differs they stay: there is no such step.
-sed 's/ddirch(a\[\])/ddirch(c(2, 2))/; s/ddirch(A\[k,\])/ddirch(one[])/
+sed 's/ddirch(a\[\])/ddirch(c(2, 2))/; s/ddirch(A\[k,\])/ddirch(one[])/; s/ddirch(a3\[\])/ddirch(c(2, 2, 2))/
      s/# weights alone/for (k in 1:2) { one[k] <- 1 }/; s/dcat(c0\[\])/dcat(one[])/
      s/dunif(0.1, 0.8)/dunif(0, 1)/; s/dbeta(3, 2)/dbeta(2, 2)/; s/dbeta(2, 1)/dbeta(1, 1)/g' told.gbm >alike.gbm
 status 0 "$GBMC" --explain alike.gbm

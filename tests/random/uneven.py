@@ -161,28 +161,31 @@ def told_apart(b):
     kind = b.pick(["rows", "rows", "network", "sides"])
     b.exactly = True
     b.add(drawn)
+    n, t = (b.pick([(4, 4), (5, 2)]) if kind == "network" else
+            (b.between(3, 6), b.pick([2, 4, 9, 9])))
+    of = b.g.integers(0, 2, n)  # what data that are not the model's own tell apart
+    own = b.chance(0.4)
     if kind == "network":
-        n, t = b.pick([(4, 4), (5, 2)])
         b.add(f"{p}[1,1] ~ {prior}", f"{p}[2,2] ~ {prior}", f"{p}[1,2] ~ {prior}",
               f"{p}[2,1] <- {p}[1,2]",
               *loop("i", 1, n, f"{z}[i] ~ dcat({w}[])"),
               *loop("i", 1, n - 1, *loop("j", "(i + 1)", n,
                     f"{y}[i,j] ~ dbin({p}[{z}[i],{z}[j]], {t})")))
-        b.most[y] = t
-    elif kind == "rows":
-        n, t = b.between(3, 6), b.pick([2, 4, 9, 9])
-        row = f"{y}[i] ~ dbin({p}[{z}[i]], {t})" if b.chance(0.5) else \
-            " ".join(loop("t", 1, t, f"{y}[i,t] ~ dbern({p}[{z}[i]])"))
-        b.add(*loop("k", 1, 2, f"{p}[k] ~ {prior}"),
-              *loop("i", 1, n, f"{z}[i] ~ dcat({w}[])", row))
-        b.most[y] = t
+        seen = np.where(of[:, None] == of, 0.9, 0.1)
+        known = np.triu(np.ones((n, n)), 1)[:-1] == 1
+        seen = np.where(known, b.g.binomial(t, seen[:-1]), np.nan)
     else:
-        n, t = b.between(3, 6), b.pick([2, 4, 9, 9])
-        b.add(f"{p} ~ {prior}", *loop("i", 1, n, f"{z}[i] ~ dcat({w}[])",
-              f"{y}[i] ~ dbin({p} * equals({z}[i], 1) + (1 - {p}) * "
-              f"equals({z}[i], 2), {t})"))
-        b.most[y] = t
-    b.observed.add(y)
+        cell = f"{p}[{z}[i]]" if kind == "rows" else \
+            f"{p} * equals({z}[i], 1) + (1 - {p}) * equals({z}[i], 2)"
+        b.add(*(loop("k", 1, 2, f"{p}[k] ~ {prior}") if kind == "rows" else
+                [f"{p} ~ {prior}"]),
+              *loop("i", 1, n, f"{z}[i] ~ dcat({w}[])", f"{y}[i] ~ dbin({cell}, {t})"))
+        seen = b.g.binomial(t, np.where(of, 0.92, 0.08))
+    if own:
+        b.observed.add(y)
+    else:
+        b.data[y] = np.asarray(seen, float)
+    b.most[y] = t
 
 
 UNEVEN = [ends_between, beside_reals, known_beside, dying, told_apart]
