@@ -61,14 +61,14 @@ static bool are_labels(struct exchange *k, const struct var *v)
     return k->labels != NULL;
 }
 
-/* As many as v has elements along d, where that is plain from its statements;
- * 0: it is not. */
+/* As many as v has elements along d by its statements, where that is plain; 0:
+ * it is not. Data may have more, which is asked where a chain moves. */
 static double stated_extent(const struct var *v, int d)
 {
     double most = 0;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         symp end = f->upper[d] ? f->upper[d] : f->lower[d];
-        if (end->kind != SYM_NUM || f->stochastic)
+        if (end->kind != SYM_NUM)
             return 0;
         most = end->number > most ? end->number : most;
     }

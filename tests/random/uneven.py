@@ -161,10 +161,10 @@ def told_apart(b):
     kind = b.pick(["rows", "rows", "network", "sides"])
     b.exactly = True
     b.add(drawn)
-    n, t = (b.pick([(4, 4), (5, 2)]) if kind == "network" else
-            (b.between(3, 6), b.pick([2, 4, 9, 9])))
-    of = b.g.integers(0, 2, n)  # what data that are not the model's own tell apart
-    own = b.chance(0.4)
+    own = b.chance(0.4)  # data of the model's own, which may not tell groups apart
+    n, t = b.pick([(4, 4), (5, 2)]) if kind == "network" else \
+        (b.between(3, 6), b.pick([2, 4])) if own else (6, 9)
+    of = b.g.permutation(np.arange(n) % 2)
     if kind == "network":
         b.add(f"{p}[1,1] ~ {prior}", f"{p}[2,2] ~ {prior}", f"{p}[1,2] ~ {prior}",
               f"{p}[2,1] <- {p}[1,2]",
