@@ -20,6 +20,7 @@
  * Tsagaris (2011). Resampling is at every step, and multinomial: for this the
  * estimate of the evidence's variance holds, and as the moves leave little of
  * where particles were, other schemes would gain little. */
+#include "powers/smc.h"
 #include "filter/filter.h"
 #include "powers/tempering.h"
 #include "gbm.h"
@@ -33,50 +34,12 @@
 
 #define RESAMPLE_STEP (UINT32_MAX - 2) /* in random numbers' keys */
 #define PRIOR_STREAM 100000u
-#define SHARE 0.5       /* of the particles: effective ones after a step */
-#define CORRELATION 0.1 /* of log likelihoods before and after the moves */
+#define SHARE 0.5 /* of the particles: effective ones after a step */
 /* A power that keeps to where the data are possible; a step's share that is
  * more than SHARE by no more. */
 #define NEAR_PRIOR 1e-7
 #define ENOUGH 1e-9
-enum {
-    MOST_SWEEPS = 100,
-    MOST_STEPS = 10000,
-    FIRST_SWEEPS = 50,
-    MOST_HALVES = 60
-};
-
-struct island {
-    int turn;     /* the next one, or the last that has entered in part; */
-    double share; /* so far */
-    double log_evidence, variance;
-    int steps;
-};
-
-struct smc {
-    int islands, particles;
-    struct island *island;
-    struct rt_turns turns;
-    double *score; /* [islands][turns] what each turn adds to the evidence */
-    double *loglik, *before; /* [chains] of data that have entered */
-    double *part, *grown; /* [particles] of a turn; weights' logs in a step */
-    int *eve;             /* [chains] the first particle it comes from */
-    double *weight;       /* [particles], and what one resampling needs */
-    int *ancestor;
-    double *row, *lp; /* [chains] */
-    char *states;
-    struct rt_sums sums; /* over an island's particles */
-    bool away;           /* states move and are copied on the device alone */
-    int *from;   /* [chains] then: of all chains, which each goes on from */
-    bool tunes;  /* the sweep has something to tune */
-    double left; /* the largest correlation that moves ended with */
-    bool begun, moving;
-    bool confined; /* began where the data are possible */
-    int moved;     /* sweeps of the moves at hand */
-    int given;     /* draws of an island */
-    bool drawn;
-    uint32_t sweep;
-};
+enum { MOST_STEPS = 10000, FIRST_SWEEPS = 50, MOST_HALVES = 60 };
 
 /* ---- weights ---- */
 
@@ -382,7 +345,7 @@ static enum gbm_status move_on(struct rt_chains *r, struct smc *t)
     if (find_logliks(r, t, true) != GBM_OK)
         return r->rt->status;
     double left = correlation(t);
-    t->moving = ++t->moved < MOST_SWEEPS && left > CORRELATION;
+    t->moving = ++t->moved < RT_SMC_MOST_SWEEPS && left > RT_SMC_CORRELATION;
     if (!t->moving)
         t->left = fmax(t->left, left);
     return GBM_OK;
@@ -471,7 +434,8 @@ static enum gbm_status begin_confined(struct rt_chains *r, struct smc *t)
         return rt->status;
     memcpy(t->before, t->loglik, (size_t)r->in.nchains * sizeof *t->before);
     double left = 1;
-    for (int i = 0; i < FIRST_SWEEPS || (i < MOST_SWEEPS && left > CORRELATION);
+    for (int i = 0; i < FIRST_SWEEPS ||
+                    (i < RT_SMC_MOST_SWEEPS && left > RT_SMC_CORRELATION);
          i++) {
         if (rt_stopped())
             return GBM_OK;
@@ -684,124 +648,6 @@ static void save(struct rt_chains *r, struct rt_pieces *p)
     rt_pieces_add(p, "last densities", t->lp, n * sizeof *t->lp);
 }
 
-/* Of the mean of the islands' evidences. */
-static void evidence(const struct smc *t, double *value, double *se)
-{
-    double most = -(double)INFINITY, sum = 0, variance = 0;
-    for (int k = 0; k < t->islands; k++)
-        most = fmax(most, t->island[k].log_evidence);
-    for (int k = 0; k < t->islands; k++) {
-        double z = exp(t->island[k].log_evidence - most);
-        sum += z;
-        variance += z * z * t->island[k].variance;
-    }
-    *value = most + log(sum / t->islands);
-    *se = sqrt(variance) / sum;
-}
-
-/* Of what enters with each turn given all before: by how much the evidence,
- * which is the mean of the islands' ones, grows. [turns] */
-static void find_scores(const struct smc *t, double *score)
-{
-    double before = 0;
-    for (int turn = 0; turn < t->turns.count; turn++) {
-        double most = -(double)INFINITY, sum = 0;
-        for (int k = 0; k < t->islands; k++) {
-            double *own = t->score + k * t->turns.count;
-            own[turn] += turn ? own[turn - 1] : 0; /* sums from here on */
-            most = fmax(most, own[turn]);
-        }
-        for (int k = 0; k < t->islands; k++)
-            sum += exp(t->score[k * t->turns.count + turn] - most);
-        double so_far = most + log(sum / t->islands);
-        score[turn] = so_far - before;
-        before = so_far;
-    }
-}
-
-static void report_scores(const struct rt_chains *r, struct smc *t, FILE *out,
-                          FILE *json)
-{
-    const int count = t->turns.count;
-    double *score = calloc((size_t)count, sizeof *score);
-    double sum = 0;
-    int lowest = 0;
-    if (!score)
-        return;
-    find_scores(t, score);
-    for (int k = 0; k < count; k++) {
-        lowest = score[k] < score[lowest] ? k : lowest;
-        sum += score[k];
-    }
-    fprintf(out,
-            "predictive log scores by %s, of which the log evidence is the "
-            "sum: mean %.4f,\n  lowest %.4f at %lld\n",
-            r->rt->options.sequence, sum / count, score[lowest],
-            (long long)t->turns.value[lowest]);
-    fputs(",\n    \"turns\": [", json);
-    for (int k = 0; k < count; k++)
-        fprintf(json, "%s%lld", k ? ", " : "", (long long)t->turns.value[k]);
-    fputs("],\n    \"log_scores\": [", json);
-    for (int k = 0; k < count; k++)
-        fprintf(json, "%s%.10g", k ? ", " : "", score[k]);
-    fputs("]", json);
-    free(score);
-}
-
-static void report_evidence(const struct rt_chains *r, const struct smc *t,
-                            FILE *out, FILE *json)
-{
-    double value = (double)NAN, se = value;
-    if (t->confined) {
-        fprintf(out,
-                "log evidence: not known. At none of %d draws from the prior "
-                "are the data possible,\n  so particles began where chains "
-                "do, and how much of the prior that stands for is not told.\n",
-                t->particles);
-        rt_put_evidence(json, &r->draws, value, se);
-        return;
-    }
-    evidence(t, &value, &se);
-    fprintf(out, "log evidence: %.4f, standard error %.2g; by island:", value,
-            se);
-    for (int k = 0; k < t->islands; k++)
-        fprintf(out, " %.3f", t->island[k].log_evidence);
-    fputc('\n', out);
-    if (se > 0.5)
-        fprintf(out, "Warning: few of the first particles have descendants; "
-                     "the evidence is rough. Take\n  more --particles.\n");
-    rt_put_evidence(json, &r->draws, value, se);
-}
-
-static void report(struct rt_chains *r, FILE *out, FILE *json)
-{
-    struct smc *t = r->own;
-    int steps = 0;
-    for (int k = 0; k < t->islands; k++)
-        steps = steps > t->island[k].steps ? steps : t->island[k].steps;
-    fprintf(out, "smc: %d island%s of %d particles, %d steps, %u sweeps\n",
-            t->islands, t->islands == 1 ? "" : "s", t->particles, steps,
-            t->sweep);
-    report_evidence(r, t, out, json);
-    fprintf(json,
-            ",\n  \"smc\": {\"particles\": %d, \"steps\": %d, \"sweeps\": "
-            "%u",
-            t->particles, steps, t->sweep);
-    for (int k = 0; k < t->islands && !t->confined; k++)
-        fprintf(json, "%s%.10g", k ? ", " : ",\n    \"log_evidence\": [",
-                t->island[k].log_evidence);
-    if (!t->confined)
-        fprintf(json, "]");
-    if (r->rt->options.sequence)
-        report_scores(r, t, out, json);
-    fprintf(json, "}");
-    if (t->left > CORRELATION)
-        fprintf(out,
-                "Warning: %d sweeps left log likelihoods correlated by %.2f "
-                "with those before:\n  the sweep mixes slowly.\n",
-                MOST_SWEEPS, t->left);
-}
-
 const struct rt_method rt_smc = {
     .name = "smc",
     .help = "particles from the prior to the posterior, by steps: evidence",
@@ -817,6 +663,6 @@ const struct rt_method rt_smc = {
     .prepare = prepare,
     .advance = advance,
     .save = save,
-    .report = report,
+    .report = rt_smc_report,
     .release = release,
 };
