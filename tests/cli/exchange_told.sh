@@ -189,3 +189,17 @@ sed 's/ddirch(a\[\])/ddirch(c(2, 2))/; s/ddirch(A\[k,\])/ddirch(one[])/; s/ddirc
      s/dunif(0.1, 0.8)/dunif(0, 1)/; s/dbeta(3, 2)/dbeta(2, 2)/; s/dbeta(2, 1)/dbeta(1, 1)/g' told.gbm >alike.gbm
 status 0 "$GBMC" --explain alike.gbm
 [ "$(grep -cE '^[0-9]+ .*components trade' .out)" = 1 ] || fail "not f alone"
+
+# One of two by the statement of their weights (posteriors of such: random/exact)
+cat >sides.gbm <<'M'
+model {
+  w[1:2] ~ ddirch(a[])
+  p ~ dunif(0, 1)
+  for (i in 1:6) {
+    z[i] ~ dcat(w[])
+    y[i] ~ dbin(p * equals(z[i], 1) + (1 - p) * equals(z[i], 2), 9)
+  }
+}
+M
+status 0 "$GBMC" --explain sides.gbm
+prints '^[0-9]+ +z, w, p .*components trade'
