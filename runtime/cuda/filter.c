@@ -63,7 +63,7 @@ enum gbm_status cuda_filter_plan(struct cuda *c)
          a++)
         d->asked[course->acts[a].family] |= kind_of(&course->acts[a]);
     cuda_name_kernel(&d->advance, "filter_advance", 1);
-    d->advance.effort = 2;
+    d->advance.effort = 4;
     return GBM_OK;
 }
 

@@ -172,7 +172,7 @@ bool cuda_pass_plan(struct cuda *c, struct cuda_pass *pass,
         if (!plan_crews(c, pass, term, d))
             return false;
     }
-    pass->kernel.effort = 3;
+    pass->kernel.effort = 5;
     plan_weight(pass, term);
     return true;
 }

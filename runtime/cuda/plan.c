@@ -231,7 +231,7 @@ static enum gbm_status plan_step(struct cuda *c, int step)
     if (c->steps[step].beside)
         c->steps[step].kernel.block =
             s->weighted ? GBM_WEIGHTED_THREADS : 32 * GBM_BESIDE_LANES;
-    c->steps[step].kernel.effort = s->joint ? 8 : s->trials ? 3 : 2;
+    c->steps[step].kernel.effort = s->joint ? 20 : s->trials ? 5 : 4;
     if (c->steps[step].by_rows)
         plan_table(c, step);
     if (c->steps[step].forms) {
