@@ -243,7 +243,8 @@ struct var {
     double expanded, work; /* derived.c: nodes of its definition, others' in it,
                               and how many of them a value takes */
     struct slot *slot;     /* where it is kept: sweep.h */
-    int walk;              /* resolve.c: the last that came here */
+    const struct slot *marks; /* weights: which are 0, or NULL */
+    int walk;                 /* resolve.c: the last that came here */
     struct var *next;
     /* auxiliary: its support and full conditional, if stated */
     symp draw;

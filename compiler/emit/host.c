@@ -37,6 +37,7 @@ static const char *role_of(const struct slot *slot)
     case SLOT_TUNING:
         return "GBM_TUNING";
     case SLOT_RECALLED:
+    case SLOT_MARKS:
         return "GBM_RECALLED";
     case SLOT_JOINT:
         return "GBM_JOINT";

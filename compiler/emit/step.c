@@ -429,6 +429,15 @@ static void emit_sampler_row(struct text *out, struct compiler *c,
         text_append(out, ",\n     .matrix = true");
 }
 
+static void emit_weighted_row(struct text *out, struct compiler *c,
+                              const struct family *f)
+{
+    const struct slot *marks = f->tally->rows.weights->marks;
+    text_printf(out, ", .weighted = lengths_%s", family_id(c, f));
+    if (marks)
+        text_printf(out, ", .marks = %d", marks->number + 1);
+}
+
 /* What runs: a sampler's function for each element, or the library's for a
  * dense block, or the device's own. */
 static const char *kind_of(const struct step *s)
@@ -511,8 +520,7 @@ void emit_steps(struct text *out, struct compiler *c, const struct model *m)
         if (!s->sampler && s->family && emit_tally_beside(s->family))
             text_append(out, ", .beside = true");
         if (!s->sampler && s->family && emit_tally_weighted(s->family))
-            text_printf(out, ", .weighted = lengths_%s",
-                        family_id(c, s->family));
+            emit_weighted_row(out, c, s->family);
         emit_work_row(out, s);
         text_printf(out, ",\n     .waits = waits_%d},\n", s->number);
     }

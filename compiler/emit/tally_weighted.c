@@ -119,6 +119,27 @@ static bool is_symmetric(struct compiler *c, const struct tallied *k)
     return sym_same(sym_replace_loops(c, k->term, loops + 1, 2, by), k->term);
 }
 
+/* Where marks of the weights of a row begin (stdlib/kernels/weighted.h). */
+static void emit_marks(struct compiler *c, struct text *out,
+                       const struct family *f, const char *id)
+{
+    const struct keyed_rows *r = &f->tally->rows;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN struct gbm_marks marks_%s(const struct state *s, int "
+                "row)\n{\n",
+                id);
+    if (r->weights->marks) {
+        enter(&e, r->loops[0], "row");
+        emit_line(&e, "return gbm_marks_of(s->%s, %s - 1, s->%s_n1);",
+                  r->weights->marks->member,
+                  emit_in_brackets(&e, r->key->args[0]), r->weights->cname);
+    } else {
+        emit_line(&e, "return gbm_marks_of(NULL, row, 0);");
+    }
+    text_append(out, "}\n");
+}
+
 void emit_weighted_table(struct compiler *c, struct text *out,
                          const struct tallied *k)
 {
@@ -128,6 +149,7 @@ void emit_weighted_table(struct compiler *c, struct text *out,
     emit_number(c, out, "groups", id, length_of(c, f->loops[0]));
     emit_number(c, out, "rows", id, sym_length(c, r->lower[0], r->upper[0]));
     emit_weight(c, out, f, id);
+    emit_marks(c, out, f, id);
     text_printf(out, "enum { symmetric_%s = %d };\n", id, is_symmetric(c, k));
     emit_part_of_term(c, out, k, id, false);
     emit_part_of_term(c, out, k, id, true);

@@ -67,14 +67,69 @@ static void emit_weights(struct compiler *c, struct text *out,
     text_append(out, "}\n");
 }
 
+/* The device marks which weights of an element are 0 (stdlib/kernels/
+ * weighted.h), where weights are a matrix. */
+static void slots(struct compiler *c, struct model *m, struct step *s)
+{
+    struct var *weights = s->family->var->weights;
+    if (s->family->var->ndim != 1)
+        return;
+    s->slots = sweep_add_slot_of(
+        c, m, s,
+        (struct slot){.kind = SLOT_MARKS,
+                      .name = intern_format(c, "%s marks", weights->name),
+                      .member =
+                          intern_format(c, "%s_marks", family_id(c, s->family)),
+                      .about = "which weights are 0",
+                      .life = LIFE_SCRATCH,
+                      .counted = "marked_"});
+    weights->marks = s->slots;
+}
+
+static void emit_marks(struct compiler *c, struct text *out,
+                       const struct step *s)
+{
+    const struct family *f = s->family;
+    const struct var *weights = f->var->weights;
+    struct emitter e = emitter_new(c, out);
+    emit_open_element_function(
+        &e, f,
+        intern_format(c,
+                      "#ifdef __CUDACC__\nGBM_FN struct gbm_marks "
+                      "marks_%s(const struct state *s, long long element)",
+                      family_id(c, f)));
+    if (s->slots)
+        emit_line(&e, "return gbm_marks_of(s->%s, %s - 1, s->%s_n1);",
+                  s->slots->member, emit_in_brackets(&e, f->lower[0]),
+                  weights->cname);
+    else
+        emit_line(&e, "return gbm_marks_of(NULL, element, 0);");
+    text_append(out, "}\n#endif\n");
+}
+
+static void emit_marked_cells(struct text *out, const struct step *s)
+{
+    const char *weights = s->family->var->weights->cname;
+    if (s->slots)
+        text_printf(out,
+                    "#ifndef __CUDACC__\nstatic int64_t marked_%s(const void "
+                    "*state)\n{\n    const struct state *s = (const struct "
+                    "state *)state;\n    return GBM_MARKS(s->%s_n1, "
+                    "s->%s_n2);\n}\n#endif\n\n",
+                    s->name, weights, weights);
+}
+
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     emit_scalar(c, out, s,
                 " * The probabilities of its values given the rest.\n");
     struct expectation *own = s->own = NEW(c, struct expectation);
     own->by_rows = sampler_emit_rows(c, out, s);
-    if (own->by_rows)
+    if (own->by_rows) {
         emit_weights(c, out, s);
+        emit_marks(c, out, s);
+    }
+    emit_marked_cells(out, s);
 }
 
 static bool by_rows(const struct step *s)
@@ -91,6 +146,13 @@ static void emit_kernels(struct compiler *c, struct text *out,
                     family_id(c, s->family), s->number);
     else
         text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
+}
+
+static void emit_row(struct compiler *c, struct text *out, const struct step *s)
+{
+    (void)c;
+    if (by_rows(s) && s->slots)
+        text_printf(out, ", .marks = %d", s->slots->number + 1);
 }
 
 static const char *explain(struct compiler *c, const struct step *s)
@@ -110,10 +172,12 @@ const struct sampler sampler_expectation = {
     .explain = explain,
     .headers = {"expectation.h"},
     .unit = sampler_each_unless_tied,
+    .slots = slots,
     .emit = emit,
     .draw = draw,
     .by_rows = by_rows,
     .emit_kernels = emit_kernels,
+    .emit_row = emit_row,
     .scalar = true,
     .repairs = true,
     .blocks = 1,

@@ -284,12 +284,10 @@ static void emit_trial(struct text *out, const char *id, const char *body)
 }
 
 /* How many features a row has, of which its density is a linear function: 1,
- * the columns, and their squares or products (rows_forms.h); 0: it is none, or
- * bounds are not enough, as no value is drawn. */
+ * the columns, and their squares or products (rows_forms.h); 0: it is none. */
 static void emit_features(struct text *out, const struct row_writer *w)
 {
-    if (w->degree > 2 || !family_rectangular(w->s->family) ||
-        !w->s->sampler->trials) {
+    if (w->degree > 2 || !family_rectangular(w->s->family)) {
         text_append(out, "    out[4] = 0;\n");
         return;
     }

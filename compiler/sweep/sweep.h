@@ -259,6 +259,7 @@ enum slot_kind {
     SLOT_TABLE,
     SLOT_TUNING,
     SLOT_RECALLED,
+    SLOT_MARKS,
     SLOT_JOINT,
     SLOT_ORDER,
     SLOT_INVERSE
@@ -277,13 +278,14 @@ struct slot {
     int ndim, extents;
     bool seen;
     bool per_chain; /* or may be: what is observed throughout is not */
-    /* SLOT_TUNING, SLOT_RECALLED: the function that tells how many cells,
+    /* SLOT_TUNING, SLOT_RECALLED, SLOT_MARKS: which tells how many cells,
      * without the step's name behind it; NULL: there is one for each element */
     const char *counted;
     bool few;              /* there are no cells where chains are many (rt.h) */
     const struct var *var; /* SLOT_VARIABLE */
     const struct family *family; /* whose elements or instances it is about */
-    const struct step *step;     /* SLOT_TUNING, SLOT_RECALLED, SLOT_JOINT */
+    const struct step *step;     /* SLOT_TUNING, SLOT_RECALLED, SLOT_MARKS,
+                                    SLOT_JOINT */
     int number;                  /* in the runtime's table */
     struct slot *next;
 };

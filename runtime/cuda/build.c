@@ -328,14 +328,15 @@ static void add_fixed(struct cuda *c, struct options *o)
 
 static void add_sizes_of_beside(struct cuda *c, struct options *o, int step)
 {
-    int64_t sizes[3] = {1};
+    int64_t sizes[4] = {1};
     const struct gbm_step *s = &c->in->model->steps[step];
     if (s->weighted)
         s->weighted(c->host_state, sizes + 1);
+    sizes[3] = s->marks && cuda_keeps_slot(c, s->marks - 1);
     for (int i = 1; i < 3; i++)
         if (sizes[i] < 1) /* a table without cells */
             sizes[i] = 1;
-    add_sizes(c, o, step, sizes, s->weighted ? 3 : 1);
+    add_sizes(c, o, step, sizes, s->weighted ? 4 : 1);
 }
 
 /* What is known of each step. */

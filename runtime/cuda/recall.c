@@ -62,8 +62,12 @@ bool cuda_keeps_slot(const struct cuda *c, int variable)
 {
     if (c->in->model->variables[variable].role != GBM_RECALLED)
         return true;
-    for (int k = 0; k < c->in->model->nsteps; k++)
-        if (c->in->model->steps[k].recalled == variable + 1)
+    for (int k = 0; k < c->in->model->nsteps; k++) {
+        const struct gbm_step *s = &c->in->model->steps[k];
+        if (s->recalled == variable + 1)
             return c->steps[k].recalls;
+        if (s->kind == GBM_STEP_MAP && s->marks == variable + 1)
+            return c->steps[k].by_rows;
+    }
     return false;
 }

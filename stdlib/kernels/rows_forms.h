@@ -443,30 +443,25 @@ GBM_FN float gbm_form_row(const gbm_total *x, const float *words,
     return bounded ? sqrtf(squares) : 0;
 }
 
-/* Sets *draw to what bounds tell of the draw of the calling thread's row, of
- * its block's rows, whose y are in own; norm: of its features. */
-template <class TRIALS>
-GBM_FN void gbm_form_rows_try(struct gbm_form_shared<TRIALS> *own,
-                              struct gbm_form_draw *draw,
-                              const struct gbm_rng *rng, const float *words,
-                              int first, int values, float norm)
+/* A warp's features of 32 rows lie in its registers, or of 16. */
+template <class TRIALS> __device__ constexpr int gbm_form_tiles(void)
+{
+    return gbm_forms<TRIALS>::steps <= 8 ? 2 : 1;
+}
+
+/* Calls each(p, first) by all threads of a block once own->density has piece p
+ * of rows `first` to first + 16 gbm_form_tiles() - 1 of each warp. */
+template <class TRIALS, class EACH>
+GBM_FN void gbm_form_pieces(struct gbm_form_shared<TRIALS> *own,
+                            const float *words, int values, EACH each)
 {
     using forms = gbm_forms<TRIALS>;
-    /* a warp's features of 32 rows lie in its registers, or of 16 */
-    constexpr int tiles = forms::steps <= 8 ? 2 : 1;
-    const float beyond = (float)(GBM_ROW_BEYOND + real_log(values));
-    const int half = threadIdx.x % 32 / 16;
-    gbm_row_begin(&draw->draw, first);
-    draw->low = draw->reference = -GBM_INF;
-    draw->total = draw->error = 0;
-    draw->piece = draw->before = 0;
-    draw->doubts = false;
+    constexpr int tiles = gbm_form_tiles<TRIALS>();
     static_assert(forms::buffers == 1 || tiles == 2, "a pass begins anew");
     if (forms::buffers == 2)
         gbm_form_begin_copy<TRIALS>(own, words, 0);
     for (int pass = 0; pass < 2; pass += tiles) {
         struct gbm_form_rows<TRIALS, tiles> rows;
-        int before = 0; /* absent values */
         gbm_form_fill<TRIALS, tiles>(own, pass, &rows);
         for (int p = 0; p < forms::pieces && p * GBM_FORM_VALUES < values;
              p++) {
@@ -480,11 +475,38 @@ GBM_FN void gbm_form_rows_try(struct gbm_form_shared<TRIALS> *own,
             gbm_form_densities<TRIALS, tiles>(
                 own, own->piece[p % forms::buffers], pass, &rows);
             __syncwarp();
-            if (norm > 0 && (tiles == 2 || half == pass))
-                gbm_form_try<TRIALS>(own, draw, rng, p, &before, norm, beyond);
+            each(p, 16 * pass);
             __syncwarp();
         }
     }
+}
+
+/* Whether the calling thread's row is one of those from `first` on. */
+template <class TRIALS> GBM_FN bool gbm_form_is_among(int first)
+{
+    const int row = (int)threadIdx.x % 32 - first;
+    return row >= 0 && row < 16 * gbm_form_tiles<TRIALS>();
+}
+
+/* Sets *draw to what bounds tell of the draw of the calling thread's row, of
+ * its block's rows, whose y are in own; norm: of its features. */
+template <class TRIALS>
+GBM_FN void gbm_form_rows_try(struct gbm_form_shared<TRIALS> *own,
+                              struct gbm_form_draw *draw,
+                              const struct gbm_rng *rng, const float *words,
+                              int first, int values, float norm)
+{
+    const float beyond = (float)(GBM_ROW_BEYOND + real_log(values));
+    int before = 0; /* absent values */
+    gbm_row_begin(&draw->draw, first);
+    draw->low = draw->reference = -GBM_INF;
+    draw->total = draw->error = 0;
+    draw->piece = draw->before = 0;
+    draw->doubts = false;
+    gbm_form_pieces<TRIALS>(own, words, values, [&](int p, int from) {
+        if (norm > 0 && gbm_form_is_among<TRIALS>(from))
+            gbm_form_try<TRIALS>(own, draw, rng, p, &before, norm, beyond);
+    });
 }
 
 /* What of a row's draw is to be computed from densities: GBM_FORM_NONE,
@@ -539,12 +561,12 @@ GBM_FN void gbm_form_block(struct gbm_form_shared<TRIALS> *own,
                                unsure < 0 ? 0 : draw.before, GBM_ADAPTING(now));
 }
 
-/* As gbm_rows_by_thread, a row a thread. */
-template <class TRIALS>
-__device__ void
-gbm_rows_by_forms(const struct state &base, const struct gbm_sweep &now,
-                  const int *elements, long long first, long long count,
-                  int chains, const gbm_total *table)
+/* Calls each(own, s, words, chain, element, is) by the threads of blocks that
+ * have the rows of all chains; the calling one's is `element`, if `is`. */
+template <class TRIALS, class EACH>
+__device__ void gbm_form_blocks(const struct state &base, const int *elements,
+                                long long first, long long count, int chains,
+                                const gbm_total *table, EACH each)
 {
     using forms = gbm_forms<TRIALS>;
     extern __shared__ uint4 gbm_form_memory[];
@@ -570,9 +592,25 @@ gbm_rows_by_forms(const struct state &base, const struct gbm_sweep &now,
         const float *words = gbm_form_words<TRIALS>(table, chains, chain);
         const long long k = block * blockDim.x + threadIdx.x;
         const long long place = first + (k < count ? k : count - 1);
-        gbm_form_block(own, &s, &now, chain, elements ? elements[place] : place,
-                       k < count, words, table);
+        each(own, &s, words, chain, elements ? elements[place] : place,
+             k < count);
     }
+}
+
+/* As gbm_rows_by_thread, a row a thread. */
+template <class TRIALS>
+__device__ void
+gbm_rows_by_forms(const struct state &base, const struct gbm_sweep &now,
+                  const int *elements, long long first, long long count,
+                  int chains, const gbm_total *table)
+{
+    gbm_form_blocks<TRIALS>(
+        base, elements, first, count, chains, table,
+        [&](struct gbm_form_shared<TRIALS> *own, const struct state *s,
+            const float *words, int chain, long long element, bool is) {
+            gbm_form_block<TRIALS>(own, s, &now, chain, element, is, words,
+                                   table);
+        });
 }
 
 #endif

@@ -6,6 +6,7 @@
 #ifndef GBM_ROWS_WEIGHED_H
 #define GBM_ROWS_WEIGHED_H
 
+#include "marks.h"
 #include "rows_cuda.h"
 
 /* What the densities of a row have come to. */
@@ -30,9 +31,11 @@ GBM_FN real gbm_row_weigh(struct gbm_row_sum *w, int k, real value)
 
 /* A row that is wrong by itself: no random number is asked for. */
 template <class TRIALS>
-GBM_FN void gbm_row_expect(const struct state *s, long long element)
+GBM_FN void gbm_row_expect(const struct state *s, long long element, int values)
 {
+    const struct gbm_marks marks = TRIALS::marks(s, element);
     struct gbm_rng none;
+    gbm_marks_clear(&marks, values);
     gbm_rng_start(&none, 0, 0, 0, 0, 0);
     TRIALS::update(s, &none, element, 0);
 }
@@ -54,6 +57,7 @@ struct gbm_weighed_rows {
         VALUES = 128 / ((int)sizeof(real) * GBM_ROWS), /* at a time */
     };
     real *weights[COUNT]; /* NULL: there is no such row */
+    struct gbm_marks marks[COUNT];
     real most[COUNT], norm[COUNT];
     real logs[COUNT][VALUES + 1];
 };
@@ -73,27 +77,43 @@ GBM_FN void gbm_weighed_store(const struct gbm_weighed_rows *w, int first,
     __syncwarp();
 }
 
-/* Makes weights of n log densities of each row. */
+/* A weight of what is normed so. */
+GBM_FN real gbm_weighed_weight(real log, real most, real norm)
+{
+    const real weight = norm > 0 ? real_exp(log - most) * norm : 0;
+    return weight < GBM_WEIGHED_LEAST ? 0 : weight;
+}
+
+/* Makes weights of n log densities of each row, and marks those that are 0. */
 GBM_FN void gbm_weighed_norm(const struct gbm_weighed_rows *w, int n)
 {
     enum { TOGETHER = 8 };
+    const int lane = threadIdx.x % 32;
     __syncwarp();
     for (int row = 0; row < gbm_weighed_rows::COUNT; row++) {
         real *weights = w->weights[row];
+        const struct gbm_marks marks = w->marks[row];
         const real most = w->most[row], norm = w->norm[row];
-        for (int k = threadIdx.x % 32; weights && k < n; k += 32 * TOGETHER) {
+        for (int from = 0; weights && from < n; from += 32 * TOGETHER) {
             real log[TOGETHER];
             GBM_UNROLL
-            for (int i = 0; i < TOGETHER; i++)
-                log[i] = k + 32 * i < n ? weights[k + 32 * i] : 0;
+            for (int i = 0; i < TOGETHER; i++) {
+                const int k = from + 32 * i + lane;
+                log[i] = k < n ? weights[k] : -GBM_INF;
+            }
             GBM_UNROLL
-            for (int i = 0; i < TOGETHER; i++)
-                if (k + 32 * i < n) {
-                    const real weight =
-                        norm > 0 ? real_exp(log[i] - most) * norm : 0;
-                    weights[k + 32 * i] =
-                        weight < GBM_WEIGHED_LEAST ? 0 : weight;
-                }
+            for (int i = 0; i < TOGETHER; i++) {
+                const int k = from + 32 * i + lane;
+                const real weight = gbm_weighed_weight(log[i], most, norm);
+                if (k < n)
+                    weights[k] = weight;
+                if (!marks.first || k - lane >= n)
+                    continue;
+                const uint32_t none =
+                    __ballot_sync(0xffffffffu, k >= n || weight == 0);
+                if (lane == 0)
+                    marks.first[k / 32 * (long long)marks.step] = none;
+            }
         }
     }
     __syncwarp();
@@ -141,7 +161,7 @@ GBM_FN void gbm_weighed_try(const typename TRIALS::layout *at,
 template <class TRIALS>
 GBM_FN void gbm_weighed_end(const struct state *s, long long element,
                             const struct gbm_row_sum *sum, real *total, int row,
-                            struct gbm_weighed_rows *w)
+                            int values, struct gbm_weighed_rows *w)
 {
     const bool any = gbm_is_finite(sum->most);
     w->most[row] = sum->most;
@@ -149,7 +169,7 @@ GBM_FN void gbm_weighed_end(const struct state *s, long long element,
     if (!w->weights[row])
         return;
     if (sum->wrong) {
-        gbm_row_expect<TRIALS>(s, element);
+        gbm_row_expect<TRIALS>(s, element, values);
         w->weights[row] = NULL;
     } else {
         *total = any ? sum->most + real_log((real)sum->sum) : sum->most;
@@ -191,6 +211,7 @@ __device__ void gbm_rows_weighed(const struct state &base, const int *elements,
             element[r] = elements ? elements[k] : k;
             real *weights = TRIALS::weights(&s, element[r], &total[r]);
             w->weights[32 * r + lane] = exists ? weights : NULL;
+            w->marks[32 * r + lane] = TRIALS::marks(&s, element[r]);
             sum[r].most = -GBM_INF;
             sum[r].sum = 0;
             sum[r].best = at.first;
@@ -202,7 +223,7 @@ __device__ void gbm_rows_weighed(const struct state &base, const int *elements,
                                 sum, w);
         GBM_EACH_ROW
         gbm_weighed_end<TRIALS>(&s, element[r], &sum[r], total[r],
-                                32 * r + lane, w);
+                                32 * r + lane, n, w);
         gbm_weighed_norm(w, n);
     }
 }

@@ -186,6 +186,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 #include "rows_cuda.h"
 #include "rows_forms.h"
 #include "rows_weighed.h"
+#include "weighed_forms.h"
 #include "weighted.h"
 
 #define GBM_UPDATE_LOOP(function, number)                                      \
@@ -435,6 +436,11 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
         {                                                                      \
             return weights_##id(s, element, total);                            \
         }                                                                      \
+        GBM_FN struct gbm_marks marks(const struct state *s,                   \
+                                      long long element)                       \
+        {                                                                      \
+            return marks_##id(s, element);                                     \
+        }                                                                      \
     };                                                                         \
     GBM_KERNEL_VALUES(function)                                                \
     GBM_KERNEL_HEAD(function)                                                  \
@@ -444,7 +450,10 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
     {                                                                          \
         GBM_WORKER(function)                                                   \
         const struct gbm_sweep now = *sweep;                                   \
-        if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {            \
+        if constexpr (lanes == 1 && gbm_forms<function##_weighed>::some) {     \
+            gbm_rows_weighed_by_forms<function##_weighed>(                     \
+                base, elements, first, count, chains, table);                  \
+        } else if constexpr (lanes == 1 && GBM_SIZE(function, 2, 0) > 0) {     \
             gbm_rows_weighed<function##_weighed>(base, elements, first, count, \
                                                  chains, table);               \
         } else {                                                               \
@@ -540,11 +549,16 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
         static constexpr int outers = GBM_SIZE(function, 1, 1);                \
         static constexpr int lasts = GBM_SIZE(function, 2, 1);                 \
         static constexpr bool symmetric = symmetric_##id != 0;                 \
+        static constexpr bool marked = GBM_SIZE(function, 3, 0) > 0;           \
         GBM_FN int groups(const struct state *s) { return groups_##id(s); }    \
         GBM_FN int rows(const struct state *s) { return rows_##id(s); }        \
         GBM_FN real weight(const struct state *s, int group, int row)          \
         {                                                                      \
             return weight_##id(s, group, row);                                 \
+        }                                                                      \
+        GBM_FN struct gbm_marks marks(const struct state *s, int row)          \
+        {                                                                      \
+            return marks_##id(s, row);                                         \
         }                                                                      \
         GBM_FN gbm_total head(const struct state *s, int group, int outer,     \
                               int row)                                         \

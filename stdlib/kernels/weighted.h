@@ -5,10 +5,13 @@
  * for serves many; a block's warps share out the rows, and so do blocks where
  * there are few cells: the last of them to end adds up what all have, in their
  * order. Most weights of a mixture are 0: each lane lists rows that are not,
- * and lanes go through their lists together, each with rows of its own. CUDA C;
- * included by skeleton_cuda.h. */
+ * and lanes go through their lists together, each with rows of its own. Where
+ * marks say which are (marks.h), no other weight is read. CUDA C; included by
+ * skeleton_cuda.h. */
 #ifndef GBM_WEIGHTED_H
 #define GBM_WEIGHTED_H
+
+#include "marks.h"
 
 enum {
     GBM_WEIGHTED_WARPS = GBM_WEIGHTED_THREADS / 32,
@@ -78,6 +81,7 @@ template <class TABLE> struct gbm_weighted_shares {
  * common. */
 struct gbm_weighted_unit {
     int group, outer, last;
+    int warp; /* groups are numbers 32 warp to 32 warp + 31 */
     int part, parts;
     bool exists;
 };
@@ -89,9 +93,10 @@ GBM_FN struct gbm_weighted_unit gbm_weighted_unit_of(long long k, int groups)
     const int last = (int)(k % tile::last_pieces) * tile::lasts;
     const long long rest = k / tile::last_pieces;
     const int outer = (int)(rest % tile::outer_pieces) * tile::outers;
-    const int group =
-        (int)(rest / tile::outer_pieces) * 32 + (int)threadIdx.x % 32;
-    struct gbm_weighted_unit unit = {group, outer, last, 0, 1, group < groups};
+    const int warp = (int)(rest / tile::outer_pieces);
+    const int group = warp * 32 + (int)threadIdx.x % 32;
+    struct gbm_weighted_unit unit = {group, outer, last,          warp,
+                                     0,     1,     group < groups};
     if (group >= groups)
         unit.group = groups - 1;
     if (outer + tile::outers > TABLE::outers)
@@ -168,6 +173,88 @@ GBM_FN void gbm_weighted_listed(const struct state *s,
     }
 }
 
+/* A warp's lane k gets bit k of all lanes' words, that of lane i as bit i. */
+GBM_FN uint32_t gbm_weighted_turn(uint32_t word)
+{
+    uint32_t lower = 0x0000ffffu;
+    for (int j = 16; j > 0; j /= 2) {
+        const uint32_t other = __shfl_xor_sync(0xffffffffu, word, j);
+        word = threadIdx.x & j ? (word & ~lower) | ((other & ~lower) >> j)
+                               : (word & lower) | ((other & lower) << j);
+        lower ^= lower << j / 2;
+    }
+    return word;
+}
+
+/* Adds the rows that the lanes list, `listed` the calling one. */
+template <class TABLE>
+GBM_FN void
+gbm_weighted_settle(const struct state *s, const struct gbm_weighted_unit *u,
+                    struct gbm_weighted_list *list, int listed, gbm_total *sum)
+{
+    const int own = (int)threadIdx.x % 32;
+#pragma unroll 4
+    for (int i = 0; i < listed; i++)
+        list->weight[i][own] = TABLE::weight(s, u->group, list->row[i][own]);
+    for (int i = 0; i < listed; i++)
+        if (list->weight[i][own] != 0)
+            gbm_weighted_add<TABLE>(s, u, list->weight[i][own],
+                                    list->row[i][own], sum);
+    __syncwarp();
+}
+
+/* Which of the warp's groups row number `row` may have a weight in. */
+template <class TABLE>
+GBM_FN uint32_t gbm_weighted_word(const struct state *s,
+                                  const struct gbm_weighted_unit *u, int row,
+                                  int rows)
+{
+    if (row >= rows)
+        return 0;
+    const struct gbm_marks marks = TABLE::marks(s, row);
+    return ~marks.first[u->warp * (long long)marks.step];
+}
+
+/* The same where marks say which rows have a weight: a lane has those of a row,
+ * for all groups of the warp, some rows ahead, and gets those of its group for
+ * 32 rows. */
+template <class TABLE>
+GBM_FN void gbm_weighted_marked(const struct state *s,
+                                const struct gbm_weighted_unit *u, int first,
+                                int step, int rows,
+                                struct gbm_weighted_list *list, gbm_total *sum)
+{
+    enum { AHEAD = GBM_WEIGHTED_AHEAD };
+    const int own = (int)threadIdx.x % 32;
+    const int each = 32 * step;
+    uint32_t word[AHEAD];
+    int listed = 0;
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+        word[i] =
+            gbm_weighted_word<TABLE>(s, u, 32 * first + own + i * each, rows);
+    for (int from = 32 * first; from < rows; from += each) {
+        uint32_t left = gbm_weighted_turn(word[0]);
+        const bool last = from >= rows - each;
+#pragma unroll
+        for (int i = 1; i < AHEAD; i++)
+            word[i - 1] = word[i];
+        word[AHEAD - 1] =
+            gbm_weighted_word<TABLE>(s, u, from + own + AHEAD * each, rows);
+        for (;;) {
+            for (; left && listed < list->rows; left &= left - 1)
+                list->row[listed++][own] = from + __ffs((int)left) - 1;
+            const bool more = __ballot_sync(0xffffffffu, left != 0);
+            if (!more && !last)
+                break;
+            gbm_weighted_settle<TABLE>(s, u, list, listed, sum);
+            listed = 0;
+            if (!more)
+                break;
+        }
+    }
+}
+
 template <class TABLE>
 GBM_FN void gbm_weighted_sums(const struct state *s,
                               const struct gbm_weighted_unit *u, int rows,
@@ -180,7 +267,10 @@ GBM_FN void gbm_weighted_sums(const struct state *s,
 #pragma unroll
     for (int c = 0; c < tile::cells; c++)
         sum[c] = 0;
-    if (tile::cells <= GBM_WEIGHTED_FEW)
+    if constexpr (TABLE::marked)
+        gbm_weighted_marked<TABLE>(s, u, first, step, rows, &room->lists[warp],
+                                   sum);
+    else if constexpr (tile::cells <= GBM_WEIGHTED_FEW)
         gbm_weighted_all<TABLE>(s, u, first, step, rows, sum);
     else
         gbm_weighted_listed<TABLE>(s, u, first, step, rows, &room->lists[warp],

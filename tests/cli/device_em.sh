@@ -70,16 +70,57 @@ for rows in 1 2; do
         find_mode "rows$rows" --device cuda
     agrees_with_host "rows$rows"
 done
+# densities bounded first, as products of matrices
+export GBM_CUDA_CHAINS=0
+GBM_CUDA_ROWS=1 GBM_CUDA_FORMS=1 find_mode forms --device cuda
+agrees_with_host forms
 # rows of which a density is no number, as 0 times the logarithm of 0: the last
 # one, too, behind which threads have no row
 data=nil.json
 find_mode host --device cpu
-GBM_CUDA_CHAINS=0 GBM_CUDA_ROWS=1 find_mode never --device cuda
-agrees_with_host never
+for forms in 0 1; do
+    GBM_CUDA_ROWS=1 GBM_CUDA_FORMS=$forms find_mode never --device cuda
+    agrees_with_host never
+done
 
 # more rows than a lane lists at once, some of weight 0
 data=rows.json
 find_mode host --device cpu
-GBM_FAKE_MULTIPROCESSORS=1 GBM_CUDA_CHAINS=0 GBM_CUDA_BESIDE=1 GBM_CUDA_ROWS=1 \
+GBM_FAKE_MULTIPROCESSORS=1 GBM_CUDA_BESIDE=1 GBM_CUDA_ROWS=1 \
     find_mode more --device cuda
 agrees_with_host more
+
+# more components than a word of marks has bits, with no weight in most
+cat >m.gbm <<'E'
+model {
+  for (i in 1:N) {
+    z[i] ~ dcat(w[])
+    y[i, 1:2] ~ dmnorm(mu[z[i], 1:2], Q[z[i], 1:2, 1:2])
+  }
+  for (k in 1:K) {
+    mu[k, 1:2] ~ dmnorm(zero[], Q0[,])
+    Q[k, 1:2, 1:2] ~ dwish(R[,], 5)
+  }
+  w[1:K] ~ ddirch(two[])
+}
+E
+python3 - <<'E'
+import json, random
+random.seed(4)
+K, N = 40, 140
+mu = [[4 * (k % 8), 4 * (k // 8)] for k in range(K)]
+unit = [[1, 0], [0, 1]]
+json.dump({"N": N, "K": K, "zero": [0, 0], "Q0": [[.01, 0], [0, .01]],
+           "R": unit, "two": [2] * K,
+           "y": [[random.gauss(m, 0.8) for m in mu[i % K]] for i in range(N)]},
+          open("many.json", "w"))
+json.dump({"mu": mu, "w": [1 / K] * K, "Q": [unit] * K}, open("init.json", "w"))
+E
+status 0 "$GBMC" -O 0 --with=gradients,expectation m.gbm -o m
+data=many.json
+find_mode host --device cpu --init init.json
+for forms in 0 1; do
+    GBM_CUDA_BESIDE=1 GBM_CUDA_ROWS=1 GBM_CUDA_FORMS=$forms \
+        find_mode marked --device cuda --init init.json
+    agrees_with_host marked
+done
