@@ -84,6 +84,38 @@ GBM_FN void gbm_weighed_form_settle(struct gbm_form_shared<TRIALS> *own,
     }
 }
 
+/* The density of value number k. */
+template <class TRIALS>
+GBM_FN real gbm_weighed_form_density(const typename TRIALS::layout *at,
+                                     const gbm_total *x, const gbm_total *table,
+                                     int k)
+{
+    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
+    constexpr int room = TRIALS::layout::room;
+    constexpr int quads = stride * (int)sizeof(gbm_total) / (int)sizeof(uint4);
+    alignas(16) gbm_total u[stride];
+    gbm_total mine[room > 0 ? room : 1], density[1];
+    const uint4 *from = (const uint4 *)(table + (long long)k * stride);
+    GBM_EACH_FORM(i, quads)((uint4 *)u)[i] = from[i];
+    TRIALS::trial(at, u, x, mine, density);
+    return (real)density[0];
+}
+
+/* What the largest density is at least: what was the most probable value the
+ * last time most often is so still, or nearly. */
+template <class TRIALS>
+GBM_FN float gbm_weighed_form_low(const struct state *s,
+                                  const typename TRIALS::layout *at,
+                                  const gbm_total *x, const gbm_total *table,
+                                  long long element)
+{
+    int k = TRIALS::label(s, element) - at->first;
+    if (k < 0 || k > at->last - at->first)
+        k = 0;
+    const float low = (float)gbm_weighed_form_density<TRIALS>(at, x, table, k);
+    return low > -GBM_FORM_NEVER ? low - 1e-6f * fabsf(low) : (float)-GBM_INF;
+}
+
 /* Puts the densities of the values that are listed in their places, and sums
  * them up, by a warp: its lanes compute together, each a value of its own. */
 template <class TRIALS>
@@ -93,9 +125,6 @@ GBM_FN void gbm_weighed_form_exact(const struct gbm_form_shared<TRIALS> *own,
                                    int pieces, real *weights,
                                    struct gbm_row_sum *sum)
 {
-    constexpr int stride = gbm_row_stride(TRIALS::layout::values);
-    constexpr int room = TRIALS::layout::room;
-    constexpr int quads = stride * (int)sizeof(gbm_total) / (int)sizeof(uint4);
     uint32_t left = own->may[0][threadIdx.x];
     for (int p = 0;;) {
         while (!left && p + 1 < pieces)
@@ -106,12 +135,9 @@ GBM_FN void gbm_weighed_form_exact(const struct gbm_form_shared<TRIALS> *own,
             continue;
         const int k = p * GBM_FORM_VALUES + __ffs((int)left) - 1;
         left &= left - 1;
-        alignas(16) gbm_total u[stride];
-        gbm_total mine[room > 0 ? room : 1], density[1];
-        const uint4 *from = (const uint4 *)(table + (long long)k * stride);
-        GBM_EACH_FORM(i, quads)((uint4 *)u)[i] = from[i];
-        TRIALS::trial(at, u, x, mine, density);
-        weights[k] = gbm_row_weigh(sum, at->first + k, (real)density[0]);
+        weights[k] =
+            gbm_row_weigh(sum, at->first + k,
+                          gbm_weighed_form_density<TRIALS>(at, x, table, k));
     }
 }
 
@@ -159,7 +185,8 @@ GBM_FN void gbm_weighed_form_block(struct gbm_form_shared<TRIALS> *own,
     real *total, *weights = TRIALS::weights(s, element, &total);
     rows->weights[threadIdx.x] = is ? weights : NULL;
     struct gbm_weighed_form f = {
-        gbm_form_row<TRIALS>(x, words, own->y[threadIdx.x / 32]), -GBM_INF};
+        gbm_form_row<TRIALS>(x, words, own->y[threadIdx.x / 32]),
+        gbm_weighed_form_low<TRIALS>(s, &at, x, table, element)};
     gbm_form_sorts(own, words, values);
     __syncthreads();
     gbm_form_pieces<TRIALS>(own, words, values, [&](int p, int first) {
