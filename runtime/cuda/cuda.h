@@ -198,9 +198,9 @@ struct cuda_dense {
 struct cuda_index {
     struct cuda_kernel cell;
     int64_t count;
-    int cells, chunks;
+    int cells, chunks, blocks;
     int64_t chunk;
-    CUdeviceptr key, counts;
+    CUdeviceptr key, counts, sums;
 };
 
 /* ---- chains.c ---- */
@@ -398,8 +398,8 @@ struct cuda {
     CUmodule kernels;
     struct cuda_fixed { /* of kernels.h; some only with dense blocks */
         struct cuda_kernel sweeps_done, keep, add_densities, add_cells,
-            index_count, index_scan, index_place, dense_scale_rows, dense_fold,
-            dense_add, dense_multiply, dense_mirror, dense_form,
+            index_count, index_sums, index_scan, index_place, dense_scale_rows,
+            dense_fold, dense_add, dense_multiply, dense_mirror, dense_form,
             dense_potential, dense_hold_potential, dense_hold_precision,
             dense_rescue, dense_add_normals, dense_to_state, tiles_factor,
             tiles_draw, small_gram, small_fold, small_draw, wide_scale,

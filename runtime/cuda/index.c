@@ -1,12 +1,13 @@
 /* index.c: inverse indices that depend on the chain's state, rebuilt in a
  * sweep: for each cell the elements that refer to it, ascending. A stable
- * counting sort of the elements by cell in three kernels (kernels.h). */
+ * counting sort of the elements by cell (kernels.h). */
 #include "cuda.h"
 
 #include <stdlib.h>
 
-/* counts of a chain: few enough that one block scans them in no time. */
+/* counts of a chain, about; of a block that sums them up (kernels.h). */
 #define COUNTS_WANTED (1 << 18)
+#define COUNTS_OF_A_BLOCK 4096
 
 enum gbm_status cuda_index_plan(struct cuda *c, int step)
 {
@@ -31,6 +32,8 @@ enum gbm_status cuda_index_plan(struct cuda *c, int step)
         chunks = 1;
     index->cells = (int)cells;
     index->chunks = (int)chunks;
+    index->blocks =
+        (int)((cells * chunks + COUNTS_OF_A_BLOCK - 1) / COUNTS_OF_A_BLOCK);
     /* a multiple of 32, so that a warp's pieces are whole */
     index->chunk = ((index->count + chunks - 1) / chunks + 31) / 32 * 32;
     return GBM_OK;
@@ -42,6 +45,9 @@ enum gbm_status cuda_index_request(struct cuda *c, struct cuda_index *index)
     TRY(cuda_request(c, &index->key,
                      chains * (size_t)index->count * sizeof(int),
                      "the keys of an inverse index"));
+    TRY(cuda_request(c, &index->sums,
+                     chains * (size_t)index->blocks * sizeof(int),
+                     "the counts of an inverse index"));
     return cuda_request(c, &index->counts,
                         chains * (size_t)index->cells * (size_t)index->chunks *
                             sizeof(int),
@@ -69,6 +75,23 @@ static enum gbm_status run_chunks(struct cuda *c, const struct cuda_kernel *k,
     return cuda_launch_grid(c, k, blocks, 1, k->block, shared, args);
 }
 
+/* Of one block's counts no sum is asked for. */
+static enum gbm_status run_scan(struct cuda *c, struct cuda_index *index,
+                                int chains, CUdeviceptr start)
+{
+    const int64_t blocks = (int64_t)chains * index->blocks;
+    long long n = (long long)index->cells * index->chunks;
+    void *sums_args[] = {&index->counts, &n, &index->blocks, &index->sums};
+    void *scan_args[] = {&index->counts, &index->cells, &index->chunks,
+                         &index->blocks, &index->sums,  &start};
+
+    if (index->blocks > 1)
+        TRY(cuda_launch_grid(c, &c->fixed.index_sums, blocks, 1, 1024, 0,
+                             sums_args));
+    return cuda_launch_grid(c, &c->fixed.index_scan, blocks, 1, 1024, 0,
+                            scan_args);
+}
+
 enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
                                struct cuda_index *index)
 {
@@ -90,9 +113,7 @@ enum gbm_status cuda_index_run(struct cuda *c, const struct gbm_step *step,
     void *count_args[] = {&index->key, &count, &chains, &cells,
                           &chunks,     &chunk, &own,    &index->counts};
     TRY(run_chunks(c, &c->fixed.index_count, index, chains, count_args));
-    void *scan_args[] = {&index->counts, &cells, &chunks, &start};
-    TRY(cuda_launch_grid(c, &c->fixed.index_scan, chains, 1, 1024, 0,
-                         scan_args));
+    TRY(run_scan(c, index, chains, start));
     void *place_args[] = {&index->key, &count, &chains,        &cells, &chunks,
                           &chunk,      &own,   &index->counts, &item};
     return run_chunks(c, &c->fixed.index_place, index, chains, place_args);

@@ -150,64 +150,96 @@ CUDA_KERNEL index_count(const int *key, long long n, int chains, int cells,
     }
 }
 
-/* Exclusive sums of counts in place, by one block per chain of 1024 threads, of
- * some counts each at a time; start: [chains][cells + 1]. */
-#define INDEX_EACH 16
-CUDA_KERNEL __launch_bounds__(1024)
-    index_scan(int *counts, int cells, int chunks, int *start)
+/* The sum of what the threads of a block of 1024 have; room: [32]. */
+__device__ static inline int index_add(int value, int *room)
 {
-    __shared__ int warp_sum[32];
-    const int chain = (int)blockIdx.x, lane = threadIdx.x & 31,
-              warp = threadIdx.x >> 5;
-    const long long n = (long long)cells * chunks;
-    int *c = counts + chain * n;
-    int *s = start + (long long)chain * (cells + 1);
-    int carry = 0;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    int total = 0;
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, step);
+    __syncthreads(); /* what was there has been read */
+    if (lane == 0)
+        room[warp] = value;
+    __syncthreads();
+    for (int w = 0; w < 32; w++)
+        total += room[w];
+    return total;
+}
 
-    for (long long base = 0; base < n; base += 1024 * INDEX_EACH) {
-        const long long first = base + (int)threadIdx.x * INDEX_EACH;
-        int own[INDEX_EACH], mine = 0;
+/* Counts of a thread; a warp has neighbours of all its lanes' at a time. */
+#define INDEX_EACH 4
+#define INDEX_WARP (32 * INDEX_EACH)
+#define INDEX_BLOCK (1024 * INDEX_EACH)
+
+/* sums: [chains][blocks], of each block's n counts. */
+CUDA_KERNEL __launch_bounds__(1024)
+    index_sums(const int *counts, long long n, int blocks, int *sums)
+{
+    __shared__ int room[32];
+    const int chain = (int)blockIdx.x / blocks,
+              block = (int)blockIdx.x % blocks;
+    const long long first = (long long)block * INDEX_BLOCK + threadIdx.x;
+    int sum = 0;
 #pragma unroll
-        for (int i = 0; i < INDEX_EACH; i++) {
-            own[i] = first + i < n ? c[first + i] : 0;
-            mine += own[i];
-        }
-        int sum = mine;
+    for (int i = 0; i < INDEX_EACH; i++)
+        if (first + i * 1024 < n)
+            sum += counts[chain * n + first + i * 1024];
+    sum = index_add(sum, room);
+    if (threadIdx.x == 0)
+        sums[blockIdx.x] = sum;
+}
+
+/* Exclusive sums of counts in place, by blocks of 1024 threads; sums: as
+ * index_sums, of one block nothing; start: [chains][cells + 1]. */
+CUDA_KERNEL __launch_bounds__(1024)
+    index_scan(int *counts, int cells, int chunks, int blocks, const int *sums,
+               int *start)
+{
+    __shared__ int room[32];
+    const int chain = (int)blockIdx.x / blocks,
+              block = (int)blockIdx.x % blocks;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const long long n = (long long)cells * chunks;
+    const long long first =
+        (long long)block * INDEX_BLOCK + warp * INDEX_WARP + lane;
+    int *const c = counts + chain * n;
+    int *const s = start + (long long)chain * (cells + 1);
+    int own[INDEX_EACH], below[INDEX_EACH], earlier = 0, mine = 0;
+
+    for (int b = (int)threadIdx.x; b < block; b += 1024)
+        earlier += sums[(long long)chain * blocks + b];
+    int before = block ? index_add(earlier, room) : 0;
+#pragma unroll
+    for (int i = 0; i < INDEX_EACH; i++)
+        own[i] = first + 32 * i < n ? c[first + 32 * i] : 0;
+#pragma unroll
+    for (int i = 0; i < INDEX_EACH; i++) {
+        int sum = own[i];
         for (int step = 1; step < 32; step *= 2) {
             const int other = __shfl_up_sync(0xffffffffu, sum, step);
             if (lane >= step)
                 sum += other;
         }
-        if (lane == 31)
-            warp_sum[warp] = sum;
-        __syncthreads();
-        int before = 0, total = 0;
-        for (int w = 0; w < 32; w++) {
-            if (w < warp)
-                before += warp_sum[w];
-            total += warp_sum[w];
-        }
-        int exclusive = carry + before + sum - mine;
-        long long cell = first / chunks;
-        int chunk = (int)(first - cell * chunks);
-#pragma unroll
-        for (int i = 0; i < INDEX_EACH; i++) {
-            if (first + i < n) {
-                c[first + i] = exclusive;
-                if (chunk == 0)
-                    s[cell] = exclusive;
-            }
-            exclusive += own[i];
-            if (++chunk == chunks) {
-                chunk = 0;
-                cell++;
-            }
-        }
-        carry += total;
-        __syncthreads(); /* warp_sum is written again */
+        below[i] = mine + sum - own[i];
+        mine += __shfl_sync(0xffffffffu, sum, 31);
     }
-    if (threadIdx.x == 0)
-        s[cells] = carry;
+    __syncthreads(); /* sums of blocks are done with */
+    if (lane == 0)
+        room[warp] = mine;
+    __syncthreads();
+    for (int w = 0; w < warp; w++)
+        before += room[w];
+#pragma unroll
+    for (int i = 0; i < INDEX_EACH; i++) {
+        const long long at = first + 32 * i, cell = at / chunks;
+        if (at >= n)
+            continue;
+        c[at] = before + below[i];
+        if (cell * chunks == at)
+            s[cell] = before + below[i];
+        if (at == n - 1)
+            s[cells] = before + below[i] + own[i];
+    }
 }
 
 /* item: [chains][n]; counts as index_scan left them, used up as counters. */

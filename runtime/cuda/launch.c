@@ -128,10 +128,10 @@ struct fixed {
 #define FIXED(kernel) .at = offsetof(struct cuda_fixed, kernel), .name = #kernel
 
 static const struct fixed all_kernels[] = {
-    {FIXED(sweeps_done)},    {FIXED(keep)},        {FIXED(add_densities)},
-    {FIXED(add_cells)},      {FIXED(index_count)}, {FIXED(index_scan)},
-    {FIXED(index_place)},    {FIXED(dense_fold)},  {FIXED(dense_add)},
-    {FIXED(dense_multiply)},
+    {FIXED(sweeps_done)}, {FIXED(keep)},           {FIXED(add_densities)},
+    {FIXED(add_cells)},   {FIXED(index_count)},    {FIXED(index_sums)},
+    {FIXED(index_scan)},  {FIXED(index_place)},    {FIXED(dense_fold)},
+    {FIXED(dense_add)},   {FIXED(dense_multiply)},
 };
 
 static const struct fixed large_kernels[] = {

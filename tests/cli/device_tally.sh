@@ -141,3 +141,32 @@ GBM_CUDA_CHAINS=8 status 0 ./groups --data many.json --init init_many.json \
     --chains 2 --warmup 0 --draws 4 --format csv --digits 15 --monitor mu,pi \
     --device cuda --out chains.csv
 compare cpu chains 1e-6 1e-6
+
+# so many groups that blocks share out the counts of their rows' index
+cat >groups.gbm <<'E'
+model {
+  for (i in 1:N) {
+    z[i] ~ dcat(pi[])
+    y[i] ~ dnorm(m[z[i]], 4)
+  }
+  for (k in 1:K) { m[k] ~ dnorm(0, 0.01) }
+  pi[1:K] ~ ddirch(one[])
+}
+E
+python3 - <<'P'
+import json, random
+random.seed(3)
+K, N = 200, 6000
+json.dump({"N": N, "K": K, "one": [1] * K,
+           "y": [random.gauss(3 * (i % K), 0.5) for i in range(N)]},
+          open("blocks.json", "w"))
+json.dump({"m": [3 * k for k in range(K)]}, open("init_blocks.json", "w"))
+P
+status 0 "$GBMC" -O 0 groups.gbm -o groups
+for device in cpu cuda; do
+    GBM_CUDA_CHAINS=0 status 0 ./groups --data blocks.json --chains 2 \
+        --init init_blocks.json --warmup 0 --draws 4 --format csv --digits 15 \
+        --monitor m,pi --no-check --device $device \
+        --out blocks_$device.csv
+done
+compare blocks_cpu blocks_cuda 1e-6 1e-6
