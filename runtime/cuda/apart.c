@@ -12,7 +12,7 @@
  *
  * There are two lists: what is ordered now, and what is for later, to be begun
  * with the first sweeps, so that the start of the run has all cores. */
-#include "cuda.h"
+#include "programs.h"
 
 #include <errno.h>
 #include <fcntl.h>

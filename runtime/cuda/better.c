@@ -2,7 +2,7 @@
  * the same are compiled with more care (apart.c), and take their place between
  * blocks of sweeps. A run that is over does not wait for it. Each program that
  * is done goes to the cache, so that later runs begin with it. */
-#include "cuda.h"
+#include "programs.h"
 
 #include <stdlib.h>
 

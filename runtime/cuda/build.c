@@ -1,7 +1,7 @@
 /* build.c: the program of a run: which kernels of the generated text it needs,
  * shared out among parts that are compiled side by side, with what the compiler
  * is told of their sizes. */
-#include "cuda.h"
+#include "programs.h"
 #include "joint.h"
 
 #include <stdlib.h>

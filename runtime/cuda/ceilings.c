@@ -1,5 +1,5 @@
 /* ceilings.c: what the device's memory and arithmetic can do, for a profile. */
-#include "cuda.h"
+#include "programs.h"
 
 enum { BLOCK = 256, BLOCKS_EACH = 16 };
 /* Multiply-adds of a turn of ceiling_multiply. */

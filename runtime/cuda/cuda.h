@@ -3,11 +3,6 @@
  *   plan.c     how each step is done
  *   build.c    the program's kernels, shared out among parts; their options
  *   error.c    messages of failed calls; what is said of the device
- *   text.c     the fixed kernels' text
- *   nvrtc.c    compiles CUDA text; a cache on disk
- *   apart.c    processes that compile programs, side by side and beside the
- *              run
- *   better.c   better programs take the place of quick ones
  *   memory.c   allocation, copies with change of precision
  *   heap.c     room for what threads take as they go
  *   launch.c   kernels, their teams and launches
@@ -459,103 +454,6 @@ struct cuda {
     struct cuda_graph graphs[CUDA_GRAPHS];
     int ngraphs;
 };
-
-/* ---- text.c ---- */
-/* What programs may include beside the model's headers; last {NULL}. */
-extern const struct gbm_header cuda_texts[];
-
-/* ---- nvrtc.c ---- */
-/* How much the compiler does for a program: enough for the first sweeps to
- * begin soon, more, all that it can. Draws are the same bits at all of them:
- * nothing is contracted (-fmad=false), and no level may reorder sums. */
-enum cuda_level { CUDA_NONE, CUDA_QUICK, CUDA_MIDDLE, CUDA_FULL, CUDA_LEVELS };
-/* A text to compile, and where it is loaded. `name` is for messages:
- * "horseshoe.cu". */
-struct cuda_program {
-    const char *name, *text;
-    const char *const *options;
-    int noptions;
-    CUmodule *module;
-    /* of nvrtc.c */
-    enum cuda_level level; /* that is loaded */
-    struct rt_key keys[CUDA_LEVELS];
-    nvrtcProgram nvrtc;
-    nvrtcResult result;
-    char *code; /* what a process beside has compiled, until it is loaded */
-    size_t bytes;
-};
-/* What programs may include: the model's headers, and those of the fixed
- * kernels. False: there is no memory; closed in either case. */
-struct cuda_headers {
-    const char **names, **texts;
-    int n;
-};
-bool cuda_headers_open(struct cuda_headers *h, const struct gbm_model *model);
-void cuda_headers_close(struct cuda_headers *h);
-/* The option that says what to compile for. Sets c->portable. */
-enum gbm_status cuda_architecture(struct cuda *c, char *out, size_t size);
-/* Compiles the programs side by side and loads them; what is in the cache is
- * taken from there. At most CUDA_PROGRAMS, those that take longest first. With
- * `quick` what is loaded may be of a lower level, and better.c has begun on the
- * rest. */
-enum gbm_status cuda_compile(struct cuda *c, struct cuda_program *programs,
-                             int n, bool quick);
-/* Compiles one at a level, with so many threads where the compiler can use
- * them. The caller destroys *out, if it is not NULL. */
-nvrtcResult cuda_translate(const struct cuda_program *p,
-                           const struct cuda_headers *headers,
-                           enum cuda_level level, int threads,
-                           nvrtcProgram *out);
-/* Its machine code, which the caller frees; or NULL. portable: as PTX. */
-char *cuda_code_of(bool portable, nvrtcProgram nvrtc, size_t *bytes);
-/* Orders what is not kept of the programs (apart.c): cuda_compile will want it.
- */
-void cuda_compile_ahead(struct cuda *c, struct cuda_program *programs, int n,
-                        bool quick);
-
-/* ---- apart.c ---- */
-/* A program that is compiled by a process beside the run. */
-struct cuda_order;
-enum cuda_state { CUDA_TO_COME, CUDA_DONE, CUDA_NEVER };
-/* Forks the process that compiles, if there is none; c->apart is NULL where it
- * cannot be. cuda_apart_end: ends it, whatever it is at. */
-void cuda_apart_begin(struct cuda *c, const struct gbm_model *model);
-void cuda_apart_end(struct cuda *c);
-/* Orders those of the programs, which have their keys, that are not ordered
- * yet; each is compiled with so many threads. Nothing where c->apart is NULL.
- */
-void cuda_apart_order(struct cuda *c, struct cuda_program *const *programs,
-                      int n, enum cuda_level level, int threads);
-/* What was ordered with the same key; or NULL. */
-struct cuda_order *cuda_apart_find(const struct cuda *c,
-                                   const struct cuda_program *p,
-                                   enum cuda_level level);
-/* Waits until it is compiled; false if it cannot be. */
-bool cuda_apart_wait(struct cuda *c, const struct cuda_order *o);
-/* An order that is begun with the first sweeps, and kept in the cache; or NULL:
- * there is no room. cuda_apart_sweeps: they have begun. */
-struct cuda_order *cuda_apart_later(struct cuda *c,
-                                    const struct cuda_program *p,
-                                    enum cuda_level level);
-void cuda_apart_sweeps(struct cuda *c);
-enum cuda_state cuda_order_state(const struct cuda_order *o);
-/* The code of one that is done, while c->apart is there; what it took. */
-const char *cuda_order_code(const struct cuda_order *o, size_t *bytes);
-double cuda_order_seconds(const struct cuda_order *o);
-/* Its code is of no use. */
-void cuda_order_refuse(struct cuda_order *o);
-
-/* ---- better.c ---- */
-/* Orders what of the programs is below the full level, for later. False if it
- * cannot: nothing better will come. */
-bool cuda_better_begin(struct cuda *c, const struct cuda_program *programs,
-                       int n);
-/* After the programs are loaded, as their levels say. */
-void cuda_better_than(struct cuda *c, const struct cuda_program *programs);
-/* Between blocks of sweeps: what is ready takes the place of what is loaded. */
-enum gbm_status cuda_better_take(struct cuda *c);
-/* Nothing better is to come: ends what compiles it. */
-void cuda_better_end(struct cuda *c);
 
 /* ---- side.c ---- */
 /* All but the sides; the first n sides, at most CUDA_SIDES, if they are not

@@ -1,5 +1,5 @@
 /* device.c: the CUDA device of the runtime. Exports the table rt_cuda. */
-#include "cuda.h"
+#include "programs.h"
 
 #include <stddef.h>
 #include <stdlib.h>

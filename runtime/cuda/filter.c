@@ -3,7 +3,7 @@
  * and reads at the end what came of it. Whether particles are resampled after a
  * time the device decides. filter.h has the kernels between two times, the
  * generated program what particles draw and compute (filter_cuda.h). */
-#include "cuda.h"
+#include "programs.h"
 
 #include <stdlib.h>
 #include <string.h>

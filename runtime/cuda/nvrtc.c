@@ -1,6 +1,6 @@
 /* nvrtc.c: compiles CUDA texts for the device at hand, several side by side;
  * machine code is kept (cache.h). */
-#include "cuda.h"
+#include "programs.h"
 
 #include <stdlib.h>
 #include <string.h>

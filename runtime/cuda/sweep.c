@@ -3,7 +3,7 @@
  * captured once as a CUDA graph and replayed without the host's help. Kept
  * draws gather in a ring of two halves: while the device fills one, the host
  * takes the other. */
-#include "cuda.h"
+#include "programs.h"
 
 #include <math.h>
 #include <stddef.h>

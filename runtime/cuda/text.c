@@ -1,6 +1,6 @@
 /* text.c: the fixed kernels, as text inside the plugin. Paths are those of the
  * project's folder, where ninja runs. */
-#include "cuda.h"
+#include "programs.h"
 
 /* The bytes of a file as `extern const char name[]`, terminated. */
 #define TEXT(name, path)                                                       \
