@@ -118,6 +118,16 @@ static void find_constants(struct model *m)
     }
 }
 
+/* Whether a statement computes what may lie between whole numbers, beside
+ * counts of the same array. */
+static bool computes_between(const struct var *v)
+{
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (!f->stochastic && !(f->body && model_is_whole(f->body)))
+            return true;
+    return false;
+}
+
 /* What all statements of v say together of its values. */
 static void settle_variable(struct compiler *c, struct var *v)
 {
@@ -139,6 +149,7 @@ static void settle_variable(struct compiler *c, struct var *v)
                                     !is_integer_distribution(f->distribution));
     }
     v->integer = v->integer && !continuous; /* columns of both kinds */
+    v->integer = v->integer && !computes_between(v);
     v->positive = positive && drawn;
     v->most_one = most_one && drawn;
     if (data_only)
@@ -187,15 +198,16 @@ void model_settle_roles(struct compiler *c, struct model *m)
         f->recursive =
             !f->stochastic && family_any(f, sym_reads_var, f->var, false);
     find_constants(m);
+    for (struct family *f = m->families; f; f = f->next)
+        mark_indices_of(f);
+    for (struct var *v = m->vars; v; v = v->next)
+        if (v->counts && v->role == ROLE_GIVEN)
+            v->integer = true;
     for (struct var *v = m->vars; v; v = v->next)
         settle_variable(c, v);
     for (struct family *f = m->families; f; f = f->next)
-        mark_indices_of(f);
-    for (struct family *f = m->families; f; f = f->next)
         check_subscripts(c, f);
     for (struct var *v = m->vars; v; v = v->next) {
-        if (v->counts && v->role == ROLE_GIVEN)
-            v->integer = true;
         for (struct family *f = m->families; f; f = f->next)
             v->used =
                 v->used || family_any(f, sym_reads_var_or_extent, v, true);

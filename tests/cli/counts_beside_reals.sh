@@ -68,3 +68,33 @@ print(mean, r)
 assert abs(r["mean"] - mean) < 4.5 * r["mcse"]
 assert all(r[q] == int(r[q]) for q in ("q5", "q50", "q95"))
 E
+
+# What is computed beside counts need not be whole, and data need not be either.
+cat >computed.bug <<'E'
+model {
+  x[1] ~ dbern(0.4)
+  x[2] ~ dpois(3)
+  x[3] <- a
+  x[4] <- a * x[1] / 2
+  for (i in 1:4) { y[i] ~ dnorm(x[i] + b, 1) }
+  b ~ dnorm(0, 0.1)
+}
+E
+echo '{"y": [1.2, 2, 5, 0.7], "a": 2.5}' >computed.json
+status 0 "$GBMC" -O 1 computed.bug -o computed
+status 0 ./computed --data computed.json --quiet --draws 4000 --seed 1 \
+    --summary computed.out.json
+python3 - <<'E' || fail 'numbers that are computed beside counts'
+import json, math
+def weight(x): # of y less x: normal about b, which is normal
+    r = [y - k for y, k in zip([1.2, 2, 5, 0.7], x)]
+    return math.exp(-0.5 * (sum(k * k for k in r) - sum(r)**2 / 4.1))
+all = [([i, k, 2.5, 1.25 * i], (0.4 if i else 0.6) * 3**k / math.factorial(k))
+       for i in (0, 1) for k in range(30)]
+total = sum(p * weight(x) for x, p in all)
+r = json.load(open("computed.out.json"))["parameters"]
+for n in (1, 2, 4):
+    mean = sum(x[n - 1] * p * weight(x) for x, p in all) / total
+    print(n, mean, r["x[%d]" % n])
+    assert abs(r["x[%d]" % n]["mean"] - mean) < 4.5 * r["x[%d]" % n]["mcse"]
+E
