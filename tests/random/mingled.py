@@ -83,9 +83,12 @@ def mixed_cells(b):
     law = b.pick([f"dnorm(0, {b.precision([])})", f"dpois({b.positive([])})",
                   f"dbern({b.of('probability', [])})",
                   f"dgamma(2, {b.of('positive', [])})"])
-    start = np.full(n, np.nan)
-    start[known - 1] = b.between(0, 1)
-    b.world.values[x] = start
+    if b.chance(0.5):
+        b.write(f"{x}[{known}] <- {b.between(0, 1)}")
+    else:
+        b.world.values[x] = np.where(np.arange(1, n + 1) == known, b.between(0, 1),
+                                     np.nan)
+        b.fixed_cells[x] = [(known - 1,)]
     for k in drawn:
         mean = f"{x}[{k - 1}]" if k - 1 in drawn and "dnorm" in law else None
         b.write(f"{x}[{k}] ~ " + (law.replace("(0,", f"({mean},") if mean else law))
@@ -93,7 +96,6 @@ def mixed_cells(b):
     b.write(f"{x}[{computed}] <- " + b.pick([
         f"{of} * {b.of('probability', [])}", f"{of} + {x}[{known}]", f"1 - {of}",
         f"max({of}, {x}[{known}])"]))
-    b.fixed_cells[x] = [(known - 1,)]
     b.latent_always.add(x)
     b.feature("known, computed and drawn cells")
     i = b.loop(1, n)

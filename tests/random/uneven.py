@@ -102,23 +102,28 @@ def beside_reals(b):
 
 
 def known_beside(b):
-    """An array of which one element is data, one computed, others drawn."""
+    """An array of which one element is known, one computed, others drawn."""
     x, y, n = b.name("x"), b.name("y"), b.between(4, 5)
     places = b.g.permutation(n) + 1
     known, computed = int(places[0]), int(places[1])
-    drawn = sorted(int(k) for k in places[2:])
+    drawn, start = sorted(int(k) for k in places[2:]), len(b.lines)
     law = b.pick([f"dpois({b.mean()})", f"dbin({b.share()}, 4)",
                   f"dbern({b.share()})"])
     b.most[x] = 8 if "dpois" in law else 4 if "dbin" in law else 1
     of = f"{x}[{b.pick(drawn)}]"
     b.add(f"{x}[{computed}] <- " + b.pick([
         f"1 - equals({of}, 0)", f"{of} + 1", f"max({of}, {x}[{known}])",
-        f"{of} * {x}[{known}]", f"{of} * {b.share()}"]))
+        f"{of} * {x}[{known}]", f"{of} * (1 - {b.share(0.9)})",
+        f"{of} * {b.share(0.9)}"]))
     for k in drawn:
         b.add(f"{x}[{k}] ~ {law}")
-    a = np.full(n, np.nan)
-    a[known - 1] = b.between(0, 1)
-    b.data[x] = a
+    if b.chance(0.5):
+        b.add(f"{x}[{known}] <- {b.between(0, 1)}")
+    else:
+        b.data[x] = np.where(np.arange(1, n + 1) == known, b.between(0, 1), np.nan)
+    # in any order: some are computed of what is said later
+    b.lines[start:] = [b.lines[start + k] for k in
+                       b.g.permutation(len(b.lines) - start)]
     b.add(*loop("i", 1, n, f"{y}[i] ~ " + b.pick([
         f"dnorm({x}[i], 1)", f"dpois(0.4 + {x}[i])",
         f"dbern(0.1 + 0.8 * equals({x}[i], 1))"])))
