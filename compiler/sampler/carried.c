@@ -22,6 +22,9 @@
  * Sabatti 2000, Generalised Gibbs sampler): the Jacobian of sigma is exp(-2 t /
  * power), with power the one of sigma in the precision.
  *
+ * A random walk moves with the scale of its steps (carried_walk.c): all its
+ * steps are multiplied, from the element in front of it.
+ *
  * Plates of vectors move with the scales of their components
  * (carried_vector.c).
  *
@@ -33,7 +36,8 @@
  * k of its own, the elements move independently, each with the cells and the
  * readers of its k. A mean may sum over the last subscript of such nodes, as
  * coefficients of a group, inprod(X[n,], beta[g,]), do: then those of a group
- * move in turn, each with all rows of the group.
+ * move in turn, each with all rows of the group. Or the plate's prior names the
+ * element by its number, as sd[2]: then that one alone moves.
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/carried.h"
@@ -41,22 +45,23 @@
 
 enum { MOST_MEANS = 3 }; /* nodes that a plate is moved with as its mean */
 
-/* A plate of numbers that do not read each other. */
+/* A plate of numbers that do not read each other, or a walk. */
 static bool is_plate(struct compiler *c, const struct model *m,
                      const struct family *f)
 {
     const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
     if (!s || !f->nloops || f->nloops != f->var->ndim || f->nslices ||
-        f->affine || !sampler_are_numbers(f->var) || f->var->families != f ||
-        f->next_of_var || !sampler_is_free(m, f) || !family_plain(c, f) ||
-        joint_is_gaussian(s) || s->sampler->dense)
+        f->affine || !sampler_are_numbers(f->var) || !sampler_is_free(m, f) ||
+        !family_plain(c, f) || joint_is_gaussian(s) || s->sampler->dense)
         return false;
     for (int i = 0; i < f->nloops; i++)
         if (sampler_dimension_of(f, f->loops[i]) < 0)
             return false;
     symp own = sym_ref(c, f->var, f->var->ndim, f->lower);
     const struct factor *g = f->factor;
-    return !g->rule && !g->guard &&
+    if (sampler_walk_from(c, f))
+        return true;
+    return f->var->families == f && !f->next_of_var && !g->rule && !g->guard &&
            !(g->lower && sym_has_var(g->lower, f->var)) &&
            !(g->upper && sym_has_var(g->upper, f->var)) &&
            !sym_has_var(sym_replace(c, g->logp, own, sym_num(c, 1)), f->var);
@@ -110,6 +115,8 @@ static bool find_seen(struct carried *k)
                     k->node->var))
         return false;
     for (int d = 0; d < k->seen->nargs; d++) {
+        if (sampler_carried_fixed(k, d))
+            continue;
         if (k->seen->args[d]->kind != SYM_LOOP)
             return false;
         if (sampler_dimension_of(f, k->seen->args[d]->loop) >= 0)
@@ -118,7 +125,10 @@ static bool find_seen(struct carried *k)
             return false;
         k->swept = true;
     }
-    return k->swept || k->node->nloops < f->nloops;
+    int fixed = 0;
+    for (int d = 0; d < k->seen->nargs; d++)
+        fixed += sampler_carried_fixed(k, d) != NULL;
+    return k->swept ? !fixed : k->node->nloops - fixed < f->nloops;
 }
 
 /* The element that moves as the plate's prior has it, in the loops of both. */
@@ -126,8 +136,9 @@ static symp seen_node(const struct carried *k)
 {
     symp node = k->seen;
     for (int d = 0; d < k->seen->nargs; d++) {
-        const struct loop *l = k->seen->args[d]->loop;
-        if (sampler_dimension_of(k->plate, l) < 0)
+        const struct loop *l =
+            sampler_carried_fixed(k, d) ? NULL : k->seen->args[d]->loop;
+        if (l && sampler_dimension_of(k->plate, l) < 0)
             node = sym_replace_loop(k->c, node, l, k->node->lower[d]);
     }
     return node;
@@ -183,6 +194,7 @@ static bool fits(struct carried *k)
     const struct family *f = k->plate;
     symp cell = sampler_carried_cell(k);
     k->prior = prior_of(c, f);
+    k->from = sampler_walk_from(c, f);
     if (!k->prior || sampler_carried_reads(k, f->factor->lower) ||
         sampler_carried_reads(k, f->factor->upper) || !find_seen(k))
         return false;
@@ -192,7 +204,7 @@ static bool fits(struct carried *k)
     if (!slope || (!k->node->nloops && sym_any(k->prior, is_sum, NULL)))
         return false;
     if (!second || sym_is(second, 0) || sym_has_var(second, f->var))
-        return !k->swept && is_scaled(k, node, cell) &&
+        return !k->swept && !k->from && is_scaled(k, node, cell) &&
                sampler_find_carried_readers(k);
     symp precision = sym_neg(c, second);
     symp deviation = sym_neg(c, sym_div(c, slope, precision));
@@ -204,7 +216,11 @@ static bool fits(struct carried *k)
             !sampler_is_scale(c, k->prior, node, k->power) ||
             sym_has(deviation, node))
             return false;
+        if (k->from)
+            k->along = sym_sub(c, cell, k->from);
     } else {
+        if (k->from)
+            return false;
         if (!k->swept && sym_any(k->prior, is_sum, NULL))
             return false;
         symp mean = sym_derivative(c, deviation, node);

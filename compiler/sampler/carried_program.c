@@ -40,6 +40,24 @@ static bool is_sum(symp e, const void *unused)
     return e->kind == SYM_SUM;
 }
 
+/* Of the node's elements one alone moves, if the plate's prior has its number:
+ * whether the element is another one; NULL: each moves. */
+static const char *is_other(struct emitter *e, const struct carried *k)
+{
+    const char *other = NULL;
+    for (int d = 0; d < k->node->nloops; d++) {
+        symp fixed = sampler_carried_fixed(k, d);
+        if (!fixed)
+            continue;
+        const char *differs =
+            intern_format(e->c, "%s != %s", emit_int(e, k->node->lower[d]),
+                          emit_int(e, fixed));
+        other =
+            other ? intern_format(e->c, "%s || %s", other, differs) : differs;
+    }
+    return other;
+}
+
 static void emit_held(struct emitter *e, const struct carried *k)
 {
     symp cell = sampler_carried_cell(k), node = sampler_carried_node(k);
@@ -49,6 +67,8 @@ static void emit_held(struct emitter *e, const struct carried *k)
               emit_expr(e, sym_seen(e->c, node->var, node->nargs, node->args)));
     if (k->power != 0)
         emit_line(e, "sums[3] += %s == 0;", emit_expr(e, node));
+    if (is_other(e, k))
+        emit_line(e, "sums[3] += %s;", is_other(e, k));
     if (k->node->var->barren) /* all are drawn forward */
         emit_line(e, "sums[3] += !%s;", emit_expr(e, sym_live(e->c, node)));
     const int depth = e->nloops;
@@ -259,6 +279,8 @@ static void emit_begin(struct compiler *c, struct text *out,
                   intern_format(c, "struct line_of_%s *o_", s->name));
     emit_tuned(&e, s);
     open_node(&e, k);
+    if (is_other(&e, k))
+        emit_line(&e, "if (%s)\n        return false;", is_other(&e, k));
     sampler_emit_carried_pays(&e, sampler_carried_node(k), k->power != 0,
                               !sampler_carried_closed(k), "return false;");
     emit_line_from(&e, s, "team");

@@ -32,6 +32,45 @@ int sampler_dimension_of(const struct family *f, const struct loop *l)
     return -1;
 }
 
+symp sampler_carried_fixed(const struct carried *k, int d)
+{
+    return k->seen && d < k->seen->nargs && k->seen->args[d]->kind == SYM_NUM
+               ? k->seen->args[d]
+               : NULL;
+}
+
+static bool is_fixed(const struct carried *k, const struct loop *l)
+{
+    return sampler_carried_fixed(k, sampler_dimension_of(k->node, l)) != NULL;
+}
+
+/* Whether e is the moved element or another one: 1 or 0; -1: who knows. */
+static int is_moved_element(const struct carried *k, symp e)
+{
+    int same = 1;
+    for (int d = 0; d < e->nargs; d++) {
+        symp fixed = sampler_carried_fixed(k, d);
+        if (!fixed || sym_same(e->args[d], fixed))
+            continue;
+        if (e->args[d]->kind == SYM_NUM)
+            return 0;
+        same = -1;
+    }
+    return same;
+}
+
+/* Whether all references to the node say which element they are of. */
+static bool tells_element(const struct carried *k, symp e)
+{
+    if (e->kind == SYM_REF && e->var == k->node->var &&
+        is_moved_element(k, e) < 0)
+        return false;
+    for (int i = 0; i < e->nargs; i++)
+        if (!tells_element(k, e->args[i]))
+            return false;
+    return true;
+}
+
 /* The node's loop j in the plate's statement. */
 static const struct loop *tied_loop(const struct carried *k, int j)
 {
@@ -76,6 +115,8 @@ static bool solve(const struct carried *k, struct part *p)
     const bool other = k->swept && g != k->node->factor;
     for (int j = 0; j < k->node->nloops - other; j++) {
         const struct loop *l = NULL;
+        if (g != k->node->factor && is_fixed(k, k->node->loops[j]))
+            continue;
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if (all[i] && !ties(k, all[i], j, &l))
                 return false;
@@ -96,6 +137,8 @@ static symp moved_cell(struct compiler *c, symp e, void *context)
     const struct carried *k = context;
     const struct family *f = k->plate;
     if (e->kind == SYM_REF && e->var == k->node->var) {
+        if (is_moved_element(k, e) == 0)
+            return NULL;
         symp moved =
             k->power != 0 ? sampler_carried_value(c) : sym_add2(c, e, by_of(c));
         return k->component && e->nargs
@@ -269,6 +312,7 @@ static bool add_reader(struct carried *k, struct factor *g)
     if (sampler_carried_reads(k, g->rule) ||
         sampler_carried_reads(k, g->guard) ||
         sym_any(g->logp, compares_cells, k) ||
+        (g != k->node->factor && !tells_element(k, g->logp)) ||
         (g != k->node->factor &&
          (sampler_carried_reads(k, g->lower) ||
           sampler_carried_reads(k, g->upper) ||
@@ -280,6 +324,8 @@ static bool add_reader(struct carried *k, struct factor *g)
         return false;
     r->part->lower = r->part->upper = NULL; /* the node's: its ends */
     r->part->logp = sym_map(c, r->part->logp, moved_cell, k);
+    if (sym_same(r->part->logp, g->logp))
+        return true; /* of other elements of the node, or in front of a walk */
     find_quadratic(c, r);
     find_powers(k, r, g->logp);
     leave_out_constants(k, r);
