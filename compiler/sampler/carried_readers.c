@@ -59,14 +59,17 @@ static int is_moved_element(const struct carried *k, symp e)
     return same;
 }
 
-/* Whether all references to the node say which element they are of. */
-static bool tells_element(const struct carried *k, symp e)
+/* Whether all references to the node have the numbers of their element, or
+ * loops in the places of these. */
+static bool all_named(const struct carried *k, symp e, bool by_numbers)
 {
-    if (e->kind == SYM_REF && e->var == k->node->var &&
-        is_moved_element(k, e) < 0)
-        return false;
+    if (e->kind == SYM_REF && e->var == k->node->var)
+        for (int d = 0; d < e->nargs; d++)
+            if (sampler_carried_fixed(k, d) &&
+                (e->args[d]->kind == SYM_NUM) != by_numbers)
+                return false;
     for (int i = 0; i < e->nargs; i++)
-        if (!tells_element(k, e->args[i]))
+        if (!all_named(k, e->args[i], by_numbers))
             return false;
     return true;
 }
@@ -85,6 +88,8 @@ static const struct loop *tied_loop(const struct carried *k, int j)
 static bool ties(const struct carried *k, symp e, int j, const struct loop **l)
 {
     symp at = NULL;
+    if (e->kind == SYM_REF && e->var == k->plate->var && !tied_loop(k, j))
+        return false; /* of an element by its number */
     if (e->kind == SYM_REF && e->var == k->plate->var)
         at = e->args[sampler_dimension_of(k->plate, tied_loop(k, j))];
     if (e->kind == SYM_REF && e->var == k->node->var)
@@ -115,7 +120,7 @@ static bool solve(const struct carried *k, struct part *p)
     const bool other = k->swept && g != k->node->factor;
     for (int j = 0; j < k->node->nloops - other; j++) {
         const struct loop *l = NULL;
-        if (g != k->node->factor && is_fixed(k, k->node->loops[j]))
+        if (is_fixed(k, k->node->loops[j]) && all_named(k, g->logp, true))
             continue;
         for (size_t i = 0; i < sizeof all / sizeof *all; i++)
             if (all[i] && !ties(k, all[i], j, &l))
@@ -312,7 +317,7 @@ static bool add_reader(struct carried *k, struct factor *g)
     if (sampler_carried_reads(k, g->rule) ||
         sampler_carried_reads(k, g->guard) ||
         sym_any(g->logp, compares_cells, k) ||
-        (g != k->node->factor && !tells_element(k, g->logp)) ||
+        !(all_named(k, g->logp, true) || all_named(k, g->logp, false)) ||
         (g != k->node->factor &&
          (sampler_carried_reads(k, g->lower) ||
           sampler_carried_reads(k, g->upper) ||
