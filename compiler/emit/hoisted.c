@@ -74,21 +74,20 @@ bool emit_device_keeps(const struct step *s)
 static void emit_columns_member(struct text *out, const struct step *s)
 {
     const int columns = columns_of_all(s);
-    if (!emit_device_keeps(s)) {
-        text_append(out, "    real *columns;\n");
+    text_append(out, "    real *columns;\n");
+    if (!emit_device_keeps(s))
         return;
-    }
     text_append(out, "#ifdef __CUDACC__\n");
     if (columns)
-        text_printf(out, "    real columns[GBM_KEPT_ROWS(%d) * %d];\n", columns,
-                    columns);
+        text_printf(out, "    enum { cells = GBM_KEPT_ROWS(%d) * %d };\n",
+                    columns, columns);
     else
-        text_append(out, "    real columns[1];\n");
+        text_append(out, "    enum { cells = 1 };\n");
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->hoisted && p->hoisted->loop)
             text_printf(out, "    enum { room%d = GBM_KEPT_ROWS(%d) };\n",
                         number_of(s, p), columns ? columns : 1);
-    text_append(out, "#else\n    real *columns;\n");
+    text_append(out, "#else\n");
     for (const struct part *p = s->parts; p; p = p->next)
         if (p->hoisted && p->hoisted->loop)
             text_printf(out, "    long long room%d;\n", number_of(s, p));

@@ -521,7 +521,9 @@ void emit_scalar_update(struct compiler *c, struct text *out,
     emit_ties(&e, s);
     emit_line(&e, "struct conditional_%s k_;", id);
     if (emit_step_has_columns(s))
-        emit_line(&e, "GBM_COLUMNS(k_, room_%s(&k_, s, element));", id);
+        emit_line(&e, "%s(k_, room_%s(&k_, s, element));",
+                  emit_device_keeps(s) ? "GBM_KEPT_COLUMNS" : "GBM_COLUMNS",
+                  id);
     emit_line(&e, "prepare_%s(&k_, s, team, element);", id);
     if (may_return(s))
         emit_line(&e, "const real before_ = %s;", emit_target(&e, f));

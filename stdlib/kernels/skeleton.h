@@ -79,11 +79,22 @@ struct gbm_room {
 
 /* Room for the hoisted columns of an update on the host: few cells stand on the
  * stack. In a build for tests (GBM_GUARD) there is as much room as
- * was asked for and no more: what is written behind it ends the program. */
+ * was asked for and no more: what is written behind it ends the program. On the
+ * device, where it keeps any, room of their own: an array in the conditional,
+ * read at places that are not known, would have all of that in memory, and the
+ * compiler could not see what team it is. */
 #ifdef __CUDACC__
-#define GBM_COLUMNS(conditional, cells)
+#define GBM_COLUMNS(conditional, count)
 #define GBM_COLUMNS_END(conditional)
+#if GBM_KEEPS
+#define GBM_KEPT_COLUMNS(conditional, count)                                   \
+    real own_columns[decltype(conditional)::cells];                            \
+    (conditional).columns = own_columns
 #else
+#define GBM_KEPT_COLUMNS(conditional, count)
+#endif
+#else
+#define GBM_KEPT_COLUMNS(conditional, cells) GBM_COLUMNS(conditional, cells)
 #include <stdlib.h>
 #ifdef GBM_GUARD
 #define GBM_OWN_COLUMNS 1

@@ -381,11 +381,11 @@ struct conditional_b_v {
     real lower, upper;
     real before; /* the old value */
     bool kept; /* what follows, by all lanes */
+    real *columns;
 #ifdef __CUDACC__
-    real columns[GBM_KEPT_ROWS(3) * 3];
+    enum { cells = GBM_KEPT_ROWS(3) * 3 };
     enum { room2 = GBM_KEPT_ROWS(3) };
 #else
-    real *columns;
     long long room2;
 #endif
     int rows2;
@@ -523,7 +523,7 @@ GBM_FN void update_b_v(const struct state *s, struct gbm_rng *rng,
 {
     const int j_v = (int)(element) + 1;
     struct conditional_b_v k_;
-    GBM_COLUMNS(k_, room_b_v(&k_, s, element));
+    GBM_KEPT_COLUMNS(k_, room_b_v(&k_, s, element));
     prepare_b_v(&k_, s, team, element);
     real width = s->b_v_width[element];
     const real value = gbm_slice(rng, (real)b_v(j_v), &width, adapting, k_.lower, k_.upper, density_b_v, &k_);
