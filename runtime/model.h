@@ -375,6 +375,9 @@ struct gbm_dense {
     const char *prior_kernel, *get_kernel, *set_kernel;
     int nterms;
     const struct gbm_dense_term *terms;
+    /* 1 + the number of the variable whose cells, one behind the other, the
+     * coordinates are; 0: there is none */
+    int whole;
 };
 
 /* One kind of likelihood or prior term of a joint Gaussian block: an instance

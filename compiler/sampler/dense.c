@@ -311,8 +311,12 @@ static void emit_tables(struct compiler *c, struct text *out,
     text_printf(out,
                 "    .prior_kernel = \"prior_%s_kernel\",\n    .get_kernel = "
                 "\"get_%s_kernel\",\n    .set_kernel = \"set_%s_kernel\",\n"
-                "    .nterms = %d,\n    .terms = terms_%s,\n};\n\n",
+                "    .nterms = %d,\n    .terms = terms_%s,\n",
                 s->name, s->name, s->name, n, s->name);
+    const struct var *whole = sampler_variable_of_block(c, s);
+    if (whole)
+        text_printf(out, "    .whole = %d,\n", whole->slot->number + 1);
+    text_append(out, "};\n\n");
 }
 
 static void emit_row(struct compiler *c, struct text *out, const struct step *s)

@@ -234,6 +234,17 @@ static symp coordinate(struct compiler *c, const struct member *m)
     return sym_ref(c, f->var, f->var->ndim, subs);
 }
 
+const struct var *sampler_variable_of_block(struct compiler *c,
+                                            const struct step *s)
+{
+    const struct member *m = &s->block.members[0];
+    if (s->block.n != 1 || m->index.n != 1 || m->family->var->ndim != 1)
+        return NULL;
+    return sym_same(coordinate(c, m)->args[0], sym_loop(c, m->index.loops[0]))
+               ? m->family->var
+               : NULL;
+}
+
 void sampler_emit_each(struct emitter *e, const struct step *s,
                        const char *format, bool seen, bool shared)
 {

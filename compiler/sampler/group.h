@@ -187,6 +187,9 @@ int sampler_open_index(struct emitter *e, const struct indices *index, int i,
  * whether that is observed). */
 void sampler_emit_each(struct emitter *e, const struct step *s,
                        const char *format, bool seen, bool shared);
+/* The variable whose cells, one behind the other, the block has; or NULL. */
+const struct var *sampler_variable_of_block(struct compiler *c,
+                                            const struct step *s);
 /* What stands above the functions of a block. */
 void sampler_emit_block_comment(struct compiler *c, struct text *out,
                                 const struct step *s);

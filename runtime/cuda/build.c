@@ -41,7 +41,8 @@ each_kernel(struct cuda *c, void *context,
             continue;
         if (s->dense) {
             TRY(f(c, &s->dense->prior, context));
-            TRY(f(c, &s->dense->set, context));
+            if (!s->dense->in_place)
+                TRY(f(c, &s->dense->set, context));
             if (cuda_dense_gets(s->dense))
                 TRY(f(c, &s->dense->get, context));
             for (int i = 0; i < s->dense->nterms; i++) {

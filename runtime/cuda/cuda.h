@@ -49,10 +49,12 @@ enum gbm_status cusolver_failed(struct cuda *c, cusolverStatus_t result,
 void cuda_say(struct cuda *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Return from the calling function if the call fails; `c` is in scope. */
+/* Return from the calling function if the call fails; `c` is in scope. What it
+ * puts on a stream no kernel follows before it is done (launch.c). */
 #define CU(call)                                                               \
     do {                                                                       \
         CUresult cu_result = (call);                                           \
+        c->followed = NULL;                                                    \
         if (cu_result != CUDA_SUCCESS)                                         \
             return cuda_failed(c, cu_result, #call, __FILE__, __LINE__);       \
     } while (0)
@@ -65,12 +67,14 @@ void cuda_say(struct cuda *c, const char *format, ...)
 #define CUBLAS(call)                                                           \
     do {                                                                       \
         cublasStatus_t cublas_result = (call);                                 \
+        c->followed = NULL;                                                    \
         if (cublas_result != CUBLAS_STATUS_SUCCESS)                            \
             return cublas_failed(c, cublas_result, #call, __FILE__, __LINE__); \
     } while (0)
 #define CUSOLVER(call)                                                         \
     do {                                                                       \
         cusolverStatus_t cusolver_result = (call);                             \
+        c->followed = NULL;                                                    \
         if (cusolver_result != CUSOLVER_STATUS_SUCCESS)                        \
             return cusolver_failed(c, cusolver_result, #call, __FILE__,        \
                                    __LINE__);                                  \
@@ -152,6 +156,7 @@ enum dense_route { ROUTE_SMALL, ROUTE_TILES, ROUTE_LIBRARY, ROUTE_WIDE };
 /* Where the block of a chain is factorised; element types as in kernels.h. */
 struct cuda_factor {
     CUdeviceptr q, diagonal, b, info, rescue, device_work;
+    CUdeviceptr down, up; /* what blocks of a solve share (dense_solve.h) */
     void *host_work;
 };
 
@@ -168,6 +173,7 @@ struct cuda_dense {
     bool prior_matrix;
     unsigned char *held;                 /* [d] of the host, or NULL: none */
     CUdeviceptr fixed;                   /* the same, or 0 */
+    bool in_place;                       /* x is the variable as it lies */
     CUdeviceptr precision, potential, x; /* [chains]..., real */
     /* ROUTE_SMALL */
     int threads, tile, splits;
@@ -370,8 +376,10 @@ struct cuda {
     CUcontext context; /* the device's primary one */
     CUstream copies;
     struct cuda_side main, sides[CUDA_SIDES], below, aside;
-    bool has_aside;  /* steps that are done there */
-    CUstream stream; /* and the handles: of the one that work goes to now */
+    bool has_aside;    /* steps that are done there */
+    CUstream followed; /* where the last call was a kernel's launch; or NULL */
+    bool follows;      /* a kernel may begin before what it follows is done */
+    CUstream stream;   /* and the handles: of the one that work goes to now */
     cublasHandle_t blas;
     cusolverDnHandle_t solver;
     cusolverDnParams_t solver_params;
@@ -396,14 +404,14 @@ struct cuda {
             index_count, index_sums, index_scan, index_place, dense_scale_rows,
             dense_fold, dense_add, dense_multiply, dense_mirror, dense_form,
             dense_potential, dense_hold_potential, dense_hold_precision,
-            dense_rescue, dense_add_normals, dense_to_state, tiles_factor,
-            tiles_draw, small_gram, small_fold, small_draw, wide_scale,
-            wide_prior, wide_residual, wide_identity, wide_finish,
-            ladder_powers, ladder_logliks, ladder_swap, particles_copy,
-            particles_average, filter_begin, filter_weigh, filter_take,
-            filter_number, filter_descend, filter_spread, filter_fetch,
-            filter_digit, filter_tell, filter_trace, filter_gather,
-            filter_squares, filter_paths, filter_keep;
+            dense_rescue, solve_down, solve_up, tiles_factor, tiles_draw,
+            small_gram, small_fold, small_draw, wide_scale, wide_prior,
+            wide_residual, wide_identity, wide_finish, ladder_powers,
+            ladder_logliks, ladder_swap, particles_copy, particles_average,
+            filter_begin, filter_weigh, filter_take, filter_number,
+            filter_descend, filter_spread, filter_fetch, filter_digit,
+            filter_tell, filter_trace, filter_gather, filter_squares,
+            filter_paths, filter_keep;
     } fixed;
 
     struct cuda_apart *apart;   /* NULL: no process compiles */

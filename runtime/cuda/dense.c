@@ -76,6 +76,17 @@ static enum gbm_status plan_term(struct cuda *c, struct cuda_dense *dense,
     return GBM_OK;
 }
 
+/* Whether the block is all of a variable of each chain. */
+static bool is_in_place(const struct cuda *c, const struct gbm_dense *model,
+                        int d)
+{
+    if (!model->whole)
+        return false;
+    const struct rt_slot *slot = &c->in->slots[model->whole - 1];
+    return slot->per_chain && slot->cells == d &&
+           !c->in->model->variables[model->whole - 1].integer;
+}
+
 static enum gbm_status plan_held(struct cuda *c, struct cuda_dense *dense)
 {
     if (!dense->model->fixed)
@@ -130,6 +141,7 @@ enum gbm_status cuda_dense_plan(struct cuda *c, int step)
     dense->d = model->dimension(c->host_state);
     dense->nterms = model->nterms;
     dense->prior_matrix = model->prior_matrix != NULL;
+    dense->in_place = is_in_place(c, model, dense->d);
     dense->terms = calloc((size_t)model->nterms + 1, sizeof *dense->terms);
     if (!dense->terms)
         return rt_fail(c->rt, GBM_FAILURE, "out of memory");
@@ -229,8 +241,9 @@ enum gbm_status cuda_dense_request(struct cuda *c, struct cuda_dense *dense)
 
     if (dense->d == 0)
         return GBM_OK;
-    TRY(cuda_request(c, &dense->x, chains * d * c->real_size,
-                     "a Gaussian block"));
+    if (!dense->in_place)
+        TRY(cuda_request(c, &dense->x, chains * d * c->real_size,
+                         "a Gaussian block"));
     TRY(cuda_request(c, &dense->potential, chains * d * c->real_size,
                      "a Gaussian block"));
     TRY(cuda_request(c, &dense->precision,
@@ -285,21 +298,49 @@ static enum gbm_status run_prior(struct cuda *c, struct cuda_dense *dense)
                        dense->prior_matrix ? chains : d * chains, args);
 }
 
-/* Reads the block into x, or writes it from there. */
+static enum gbm_status run_weights(struct cuda *c, struct cuda_dense *dense)
+{
+    for (int i = 0; i < dense->nterms; i++) {
+        struct cuda_dense_term *t = &dense->terms[i];
+        if (t->has_pass)
+            TRY(cuda_pass_weight(c, &t->pass, t->rows, t->scale_row,
+                                 t->weight));
+    }
+    return GBM_OK;
+}
+
+/* The weight of a row of each pass beside the prior. */
+static enum gbm_status run_prior_and_weights(struct cuda *c,
+                                             struct cuda_dense *dense)
+{
+    if (!cuda_dense_has_pass(dense) || c->nsides == 0) {
+        TRY(run_weights(c, dense));
+        return run_prior(c, dense);
+    }
+    TRY(cuda_fork(c, c->sides, 1));
+    cuda_turn(c, &c->sides[0]);
+    const enum gbm_status status = run_weights(c, dense);
+    cuda_turn(c, &c->main);
+    TRY(status);
+    TRY(run_prior(c, dense));
+    return cuda_join(c, c->sides, 1);
+}
+
+/* Reads the block into x, or writes it from there, if it is not there. */
 static enum gbm_status run_block(struct cuda *c, struct cuda_dense *dense,
                                  const struct cuda_kernel *kernel)
 {
     int chains = c->in->nchains;
     long long d = dense->d;
     void *args[] = {c->state, &d, &chains, &dense->x};
-    return cuda_launch(c, kernel, chains, args);
+    return dense->in_place ? GBM_OK : cuda_launch(c, kernel, chains, args);
 }
 
 /* ---- entry points ---- */
 
 bool cuda_dense_gets(const struct cuda_dense *dense)
 {
-    return cuda_dense_has_pass(dense) || dense->held;
+    return !dense->in_place && (cuda_dense_has_pass(dense) || dense->held);
 }
 
 enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step)
@@ -308,9 +349,9 @@ enum gbm_status cuda_dense_draw_rows(struct cuda *c, int step)
     enum gbm_status status = GBM_OK;
     bool add = false;
 
-    TRY(run_block(c, dense, &dense->get));
     TRY(cuda_fork(c, &c->below, 1));
     cuda_turn(c, &c->below);
+    status = run_block(c, dense, &dense->get);
     for (int i = 0; i < dense->nterms; i++) {
         const struct cuda_dense_term *t = &dense->terms[i];
         if (t->has_pass && status == GBM_OK && t->model->drawn == step + 1)
@@ -363,6 +404,8 @@ enum gbm_status cuda_dense_prepare(struct cuda *c, struct cuda_dense *dense)
 {
     if (dense->d == 0)
         return GBM_OK;
+    if (dense->in_place)
+        dense->x = c->slots[dense->model->whole - 1].values;
     if (dense->held)
         TRY(cuda_upload(c, dense->fixed, dense->held, (size_t)dense->d));
     for (int i = 0; i < dense->nterms; i++) {
@@ -402,11 +445,10 @@ enum gbm_status cuda_dense_run(struct cuda *c, struct cuda_dense *dense)
         struct cuda_dense_term *t = &dense->terms[i];
         if (t->slot < 0 && !t->model->constant_design)
             TRY(run_design(c, dense, t));
-        TRY(t->has_pass ? cuda_pass_weight(c, &t->pass, t->rows, t->scale_row,
-                                           t->weight)
-                        : run_rows(c, t));
+        if (!t->has_pass)
+            TRY(run_rows(c, t));
     }
-    TRY(run_prior(c, dense));
+    TRY(run_prior_and_weights(c, dense));
     if (dense->held && !cuda_dense_has_pass(dense)) /* it has read it */
         TRY(run_block(c, dense, &dense->get));
     switch (dense->route) {

@@ -7,6 +7,7 @@
 CUDA_KERNEL dense_scale_rows(const real *design, const real *weight,
                              long long rows, int d, int mask, gbm_total *out)
 {
+    gbm_follow();
     const long long n = rows * d;
     for (long long t = thread_number(); t < n; t += thread_count()) {
         long long row;
@@ -22,6 +23,7 @@ CUDA_KERNEL dense_scale_rows(const real *design, const real *weight,
 /* Copies the lower triangle of a symmetric matrix to the upper one. */
 CUDA_KERNEL dense_mirror(gbm_total *a, int d)
 {
+    gbm_follow();
     const long long n = (long long)d * d;
     for (long long t = thread_number(); t < n; t += thread_count()) {
         long long c;
@@ -55,6 +57,7 @@ CUDA_KERNEL dense_form(const struct dense_terms terms, const real *precision,
                        int prior_matrix, int d, gbm_total *q,
                        gbm_total *diagonal)
 {
+    gbm_follow();
     const long long n = (long long)d * d;
     for (long long t = thread_number(); t < n; t += thread_count()) {
         long long c;
@@ -80,6 +83,7 @@ CUDA_KERNEL dense_form(const struct dense_terms terms, const real *precision,
 CUDA_KERNEL dense_potential(const real *potential, const real *score, int d,
                             gbm_total *b)
 {
+    gbm_follow();
     for (long long j = thread_number(); j < d; j += thread_count())
         b[j] = (gbm_total)potential[j] + (gbm_total)score[j];
 }
@@ -89,6 +93,7 @@ CUDA_KERNEL dense_potential(const real *potential, const real *score, int d,
 CUDA_KERNEL dense_hold_potential(const gbm_total *q, const unsigned char *fixed,
                                  const real *x, int d, gbm_total *b)
 {
+    gbm_follow();
     for (long long r = thread_number(); r < d; r += thread_count()) {
         if (fixed[r]) {
             b[r] = (gbm_total)x[r];
@@ -105,6 +110,7 @@ CUDA_KERNEL dense_hold_potential(const gbm_total *q, const unsigned char *fixed,
 CUDA_KERNEL dense_hold_precision(const unsigned char *fixed, int d,
                                  gbm_total *q, gbm_total *diagonal)
 {
+    gbm_follow();
     const long long n = (long long)d * d;
     for (long long t = thread_number(); t < n; t += thread_count()) {
         const long long r = t % d, c = t / d;
@@ -167,25 +173,9 @@ CUDA_KERNEL __launch_bounds__(1024)
                  const gbm_total *diagonal, int d, double *work, int step,
                  int chain)
 {
+    gbm_follow();
     if (*info != 0)
         rescue(control, q, diagonal, d, work, step, chain);
-}
-
-/* y += z, the block's normals; 0 where fixed. */
-CUDA_KERNEL dense_add_normals(const struct gbm_control *control, int chain,
-                              int step, int d, const unsigned char *fixed,
-                              gbm_total *y)
-{
-    for (long long j = thread_number(); j < d; j += thread_count())
-        if (!fixed || !fixed[j])
-            y[j] += block_normal(control, chain, step, j);
-}
-
-/* [n] gbm_total to real. */
-CUDA_KERNEL dense_to_state(const gbm_total *from, long long n, real *to)
-{
-    for (long long t = thread_number(); t < n; t += thread_count())
-        to[t] = (real)from[t];
 }
 
 /* ---- more coordinates than rows (Bhattacharya, Chakraborty and Mallick 2016)
@@ -199,6 +189,7 @@ CUDA_KERNEL wide_scale(const real *design, const real *weight,
                        const real *precision, long long rows, int d,
                        gbm_total *out)
 {
+    gbm_follow();
     const long long n = rows * d;
     for (long long t = thread_number(); t < n; t += thread_count()) {
         long long row;
@@ -214,6 +205,7 @@ CUDA_KERNEL wide_prior(const struct gbm_control *control, int chain, int step,
                        const real *precision, const real *potential, int d,
                        gbm_total *h)
 {
+    gbm_follow();
     for (long long j = thread_number(); j < d; j += thread_count())
         h[j] = (gbm_total)potential[j] / sqrt((gbm_total)precision[j]) +
                block_normal(control, chain, step, j);
@@ -225,6 +217,7 @@ CUDA_KERNEL wide_residual(const struct gbm_control *control, int chain,
                           int step, const real *weight, const real *score,
                           long long rows, long long first, int d, gbm_total *r)
 {
+    gbm_follow();
     for (long long t = thread_number(); t < rows; t += thread_count()) {
         const gbm_total w = (gbm_total)weight[t];
         const gbm_total alpha =
@@ -237,6 +230,7 @@ CUDA_KERNEL wide_residual(const struct gbm_control *control, int chain,
 /* Adds 1 to the diagonal, and saves it. */
 CUDA_KERNEL wide_identity(gbm_total *m, long long n, gbm_total *diagonal)
 {
+    gbm_follow();
     for (long long t = thread_number(); t < n; t += thread_count()) {
         m[t + t * n] += (gbm_total)1;
         diagonal[t] = m[t + t * n];
@@ -247,6 +241,7 @@ CUDA_KERNEL wide_identity(gbm_total *m, long long n, gbm_total *diagonal)
 CUDA_KERNEL wide_finish(const gbm_total *h, const real *precision, int d,
                         real *x)
 {
+    gbm_follow();
     for (long long j = thread_number(); j < d; j += thread_count())
         x[j] = (real)(h[j] / sqrt((gbm_total)precision[j]));
 }

@@ -7,6 +7,10 @@
 #define FACTORS_MOST 16
 #define FACTOR_BYTES ((size_t)1 << 30)
 #define SCALED_BYTES ((size_t)256 << 20) /* most for rows in scaled form */
+/* As in dense_solve.h. */
+#define SOLVE_SIDE 64
+#define SOLVE_THREADS 256
+#define SOLVE_ROOM 16 /* bytes, before the words that are told */
 
 /* Factorises f->q (n x n) in place, by the library or, where that fails, by the
  * rescue kernel. */
@@ -58,6 +62,7 @@ static enum gbm_status request_factors(struct cuda *c, struct cuda_dense *dense,
                                        size_t n)
 {
     const size_t one = n * n * (c->total_size + sizeof(double));
+    const size_t told = SOLVE_ROOM + (size_t)dense->d * 2 * c->total_size;
     int count = c->in->nchains < FACTORS_MOST ? c->in->nchains : FACTORS_MOST;
 
     if (!drawn_aside(dense) || (size_t)count > FACTOR_BYTES / one)
@@ -85,6 +90,8 @@ static enum gbm_status request_factors(struct cuda *c, struct cuda_dense *dense,
         TRY(cuda_request(c, &f->b, (size_t)dense->d * c->total_size,
                          "a Gaussian block"));
         TRY(cuda_request(c, &f->info, sizeof(int), "a Gaussian block"));
+        TRY(cuda_request(c, &f->down, told, "a Gaussian block"));
+        TRY(cuda_request(c, &f->up, told, "a Gaussian block"));
         TRY(cuda_request(c, &f->device_work, dense->device_bytes,
                          "the workspace of a factorisation"));
         if (!dense->host_bytes)
@@ -242,21 +249,27 @@ static enum gbm_status hold(struct cuda *c, struct cuda_dense *dense,
                             precision_args);
 }
 
-/* x of a chain, where its precision is factorised and f->b is the potential. */
+/* x of a chain, where its precision is factorised, and f->b is the potential
+ * or, if `whole`, the prior's potential and the scores' sum are. */
 static enum gbm_status draw(struct cuda *c, struct cuda_dense *dense,
-                            struct cuda_factor *f, int chain)
+                            struct cuda_factor *f, int chain, bool whole)
 {
     int d = dense->d, step = dense->step;
-    long long n = d;
-    CUdeviceptr x = cuda_at(dense->x, (int64_t)chain * d, c->real_size);
+    const int64_t first = (int64_t)chain * d;
+    const int blocks = (d + SOLVE_SIDE - 1) / SOLVE_SIDE;
+    CUdeviceptr x = cuda_at(dense->x, first, c->real_size);
+    CUdeviceptr potential =
+        whole ? cuda_at(dense->potential, first, c->real_size) : 0;
+    CUdeviceptr score =
+        whole ? cuda_at(dense->score_sum, first, c->real_size) : 0;
+    void *down[] = {&f->q, &potential, &score, &d, &f->down, &f->b};
+    void *up[] = {&c->control, &f->q,  &f->b, &dense->fixed, &d, &step,
+                  &chain,      &f->up, &x};
 
-    TRY(cuda_solve(c, false, d, f->q, f->b));
-    void *normal_args[] = {&c->control, &chain,        &step,
-                           &d,          &dense->fixed, &f->b};
-    TRY(cuda_launch_flat(c, &c->fixed.dense_add_normals, d, normal_args));
-    TRY(cuda_solve(c, true, d, f->q, f->b));
-    void *state_args[] = {&f->b, &n, &x};
-    return cuda_launch_flat(c, &c->fixed.dense_to_state, d, state_args);
+    TRY(cuda_launch_grid(c, &c->fixed.solve_down, blocks, 1, SOLVE_THREADS, 0,
+                         down));
+    return cuda_launch_grid(c, &c->fixed.solve_up, blocks, 1, SOLVE_THREADS, 0,
+                            up);
 }
 
 static enum gbm_status form_and_factorise(struct cuda *c,
@@ -267,11 +280,10 @@ static enum gbm_status form_and_factorise(struct cuda *c,
     return factorise(c, dense, f, dense->d, chain);
 }
 
-static enum gbm_status form_and_draw(struct cuda *c, struct cuda_dense *dense,
-                                     struct cuda_factor *f, int chain)
+static enum gbm_status draw_whole(struct cuda *c, struct cuda_dense *dense,
+                                  struct cuda_factor *f, int chain)
 {
-    TRY(form_potential(c, dense, f, chain));
-    return draw(c, dense, f, chain);
+    return draw(c, dense, f, chain, true);
 }
 
 /* f for `n` chains from `first` on, on the sides. */
@@ -307,7 +319,7 @@ static enum gbm_status run_aside(struct cuda *c, struct cuda_dense *dense)
         if (first == 0)
             TRY(cuda_sum_scores(c, dense));
         TRY(cuda_fork(c, c->sides, sides));
-        TRY(each_aside(c, dense, first, n, form_and_draw));
+        TRY(each_aside(c, dense, first, n, draw_whole));
         TRY(cuda_join(c, c->sides, sides));
     }
     return GBM_OK;
@@ -328,7 +340,7 @@ enum gbm_status cuda_library_run(struct cuda *c, struct cuda_dense *dense)
         if (dense->held)
             TRY(hold(c, dense, f, chain));
         TRY(factorise(c, dense, f, dense->d, chain));
-        TRY(draw(c, dense, f, chain));
+        TRY(draw(c, dense, f, chain, false));
     }
     return GBM_OK;
 }

@@ -15,6 +15,7 @@ CUDA_KERNEL __launch_bounds__(256)
                const real *score, long long rows, int d, int potential_only,
                int tile, double *out, long long stride, long long offset)
 {
+    gbm_follow();
     extern __shared__ double tile_memory[];
     const int triangle = d * (d + 1) / 2, entries = triangle + d;
     const int chain = (int)blockIdx.y;
@@ -30,8 +31,7 @@ CUDA_KERNEL __launch_bounds__(256)
     for (int i = 0; i < DENSE_OWN; i++) {
         const int e = (int)threadIdx.x + i * (int)blockDim.x;
         sum[i] = 0;
-        left[i] = -1;
-        right[i] = -1;
+        left[i] = right[i] = -1;
         if (e < triangle && !potential_only) {
             int r = (int)((sqrtf(8.0f * (float)e + 1.0f) - 1.0f) * 0.5f);
             while (r * (r + 1) / 2 > e)
@@ -79,6 +79,7 @@ CUDA_KERNEL __launch_bounds__(256)
 CUDA_KERNEL small_fold(const double *in, int splits, int entries, int chains,
                        double *out)
 {
+    gbm_follow();
     const int lane = threadIdx.x & 31;
     for (long long w = thread_number() / 32; w < (long long)entries * chains;
          w += thread_count() / 32) {
@@ -209,6 +210,7 @@ CUDA_KERNEL __launch_bounds__(128)
                const real *potential, int prior_matrix,
                const unsigned char *fixed, int d, int step, real *x)
 {
+    gbm_follow();
     extern __shared__ double small_memory[];
     const int chain = (int)blockIdx.x, threads = (int)blockDim.x,
               self = (int)threadIdx.x, ld = d + 1;

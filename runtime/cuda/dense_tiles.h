@@ -76,6 +76,11 @@ __device__ static inline void tiles_form(const scaled_terms<gbm_total> &terms,
         });
 }
 
+/* Each column waits for that of its pivot: a root and a division take as long as
+ * all the rest of it. */
+__device__ static inline float inverse_root(float x) { return rsqrtf(x); }
+__device__ static inline double inverse_root(double x) { return rsqrt(x); }
+
 /* Factorises the square of a panel's first rows in its place, of which `n`
  * columns count, by a warp, a row a lane; lanes from 16 on do what others do.
  * inverse: [16], 1 over its diagonal. False, in every lane, if it is not
@@ -98,7 +103,7 @@ __device__ static __noinline__ bool tiles_square(gbm_total *panel,
         good = good && pivot > 0 &&
                pivot <= (sizeof(gbm_total) == 4 ? (gbm_total)3.4e38
                                                 : (gbm_total)1.7e308);
-        const gbm_total by = 1 / (gbm_total)sqrt(pivot);
+        const gbm_total by = inverse_root(pivot);
         v[k] *= by;
         own = lane == k ? by : own;
 #pragma unroll
@@ -230,6 +235,7 @@ CUDA_KERNEL __launch_bounds__(TILE_SIDE *TILE_SIDE)
                  gbm_total *packed, gbm_total *factor, gbm_total *diagonal,
                  double *work)
 {
+    gbm_follow();
     __shared__ gbm_total inverse[TILE_ROWS];
     gbm_total q[TILES];
     const int chain = first + (int)blockIdx.x;
@@ -332,6 +338,7 @@ CUDA_KERNEL __launch_bounds__(256)
                const real *potential, const real *score, const real *number,
                long long stride, int d, int step, int first, real *x)
 {
+    gbm_follow();
     extern __shared__ float4 tiles_memory[];
     gbm_total *l = (gbm_total *)tiles_memory, *b = l + tiles_cells(d);
     gbm_total *inverse = l + packed_row(d), *normals = b + d;

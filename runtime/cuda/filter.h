@@ -114,6 +114,7 @@ struct filter_part {
 CUDA_KERNEL filter_begin(struct filter_control *control, double base, int n,
                          double *weight)
 {
+    gbm_follow();
     for (long long i = thread_number(); i < n; i += thread_count())
         weight[i] = 1.0 / n;
     if (thread_number() == 0) {
@@ -126,6 +127,7 @@ CUDA_KERNEL filter_begin(struct filter_control *control, double base, int n,
 CUDA_KERNEL filter_weigh(const double *increment, int n, double *weight,
                          struct filter_part *parts)
 {
+    gbm_follow();
     const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
     double own[FILTER_EACH], most = -(double)GBM_INF, sum = 0, square = 0;
     for (int k = 0; k < FILTER_EACH; k++) {
@@ -252,6 +254,7 @@ CUDA_KERNEL filter_take(struct filter_control *control,
                         int n, double below, double u, int last, double *weight,
                         int *taken, int *empty, struct filter_instant *instant)
 {
+    gbm_follow();
     const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
     if (control->failed)
         return;
@@ -293,6 +296,7 @@ CUDA_KERNEL filter_number(const struct filter_control *control,
                           const int *taken, const int *empty, int n,
                           int *ancestors, int *surplus)
 {
+    gbm_follow();
     if (control->failed || !control->resampling)
         return;
     int *ancestor = ancestors + (long long)(control->events - 1) * n;
@@ -337,6 +341,7 @@ CUDA_KERNEL filter_descend(const struct filter_control *control,
                            const struct filter_place *live, int nlive,
                            int *ancestors, double *weight)
 {
+    gbm_follow();
     if (control->failed || !control->resampling)
         return;
     int *ancestor = ancestors + (long long)(control->events - 1) * n;
@@ -361,6 +366,7 @@ CUDA_KERNEL filter_descend(const struct filter_control *control,
 /* Every particle has the cells of the first. */
 CUDA_KERNEL filter_spread(void *values, int integer, long long cells, int n)
 {
+    gbm_follow();
     for (long long t = thread_number() + cells; t < n * cells;
          t += thread_count())
         if (integer)
@@ -540,6 +546,7 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
                  const int *at, const double *weight, int n, filter_key *keys,
                  double *sums, filter_mass *masses)
 {
+    gbm_follow();
     if (control->failed)
         return;
     const int c = (int)blockIdx.y;
@@ -577,6 +584,7 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
                  const double *sums, double *squares, filter_mass *masses,
                  struct filter_found *found)
 {
+    gbm_follow();
     __shared__ struct filter_found now;
     __shared__ double levels[FILTER_LEVELS];
     if (control->failed)
@@ -632,6 +640,7 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
                 const filter_mass *masses, const struct filter_found *found,
                 struct filter_estimate *out)
 {
+    gbm_follow();
     __shared__ struct filter_found now;
     __shared__ double levels[FILTER_LEVELS];
     if (control->failed)
@@ -666,6 +675,7 @@ CUDA_KERNEL __launch_bounds__(FILTER_THREADS)
  * from at the resampling before. NULL: they are themselves. */
 CUDA_KERNEL filter_trace(const int *ancestor, int n, int *trace)
 {
+    gbm_follow();
     for (long long i = thread_number(); i < n; i += thread_count())
         trace[i] = ancestor ? ancestor[trace[i]] : (int)i;
 }
@@ -675,6 +685,7 @@ CUDA_KERNEL filter_trace(const int *ancestor, int n, int *trace)
 CUDA_KERNEL filter_gather(const int *trace, const double *weight, int n,
                           filter_mass *room)
 {
+    gbm_follow();
     const int lane = threadIdx.x % 32;
     for (long long from = thread_number() - lane; from < n;
          from += thread_count()) {
@@ -701,6 +712,7 @@ CUDA_KERNEL filter_gather(const int *trace, const double *weight, int n,
 /* part: [tiles] */
 CUDA_KERNEL filter_squares(const filter_mass *room, int n, double *part)
 {
+    gbm_follow();
     const int first = (int)blockIdx.x * FILTER_TILE + (int)threadIdx.x;
     double square = 0;
     for (int k = 0; k < FILTER_EACH; k++) {
@@ -716,6 +728,7 @@ CUDA_KERNEL filter_squares(const filter_mass *room, int n, double *part)
 /* *out: how many different particles that is. One block. */
 CUDA_KERNEL filter_paths(const double *part, int tiles, double *out)
 {
+    gbm_follow();
     const double square = filter_sum_parts(part, tiles);
     if (threadIdx.x == 0)
         *out = 1 / square;
@@ -727,6 +740,7 @@ CUDA_KERNEL filter_keep(const struct filter_place *tracked,
                         const int *trace, const int *chosen, int nchosen,
                         long long all, double *out)
 {
+    gbm_follow();
     for (long long t = thread_number(); t < count * nchosen;
          t += thread_count()) {
         const long long cell = list[t / nchosen], d = t % nchosen;

@@ -1,6 +1,6 @@
 /* keep.c: what a kept sweep adds to the running moments and copies into the
  * ring of draws. One kernel does all, whatever variables it is of: a block of
- * threads has a piece of one of them. */
+ * threads has a piece of one of them. It ends the sweep, too. */
 #include "cuda.h"
 
 #include <stdlib.h>
@@ -168,11 +168,13 @@ enum gbm_status cuda_keep_upload(struct cuda *c)
 enum gbm_status cuda_keep_run(struct cuda *c, bool kept)
 {
     const struct cuda_keep *k = &c->keep;
-    void *args[] = {&c->control, &c->keep.all};
+    const int pieces = !kept ? k->counted : c->with_lp ? k->with_lp : k->kept;
+    unsigned one = 1, keeps = kept;
+    void *args[] = {&c->control, &c->keep.all, &keeps};
+    void *done_args[] = {&c->control, &one, &one, &keeps};
 
-    return cuda_launch_grid(c, &c->fixed.keep,
-                            !kept        ? k->counted
-                            : c->with_lp ? k->with_lp
-                                         : k->kept,
-                            1, THREADS, 0, args);
+    if (pieces == 0)
+        return cuda_launch_grid(c, &c->fixed.sweeps_done, 1, 1, 1, 0,
+                                done_args);
+    return cuda_launch_grid(c, &c->fixed.keep, pieces, 1, THREADS, 0, args);
 }

@@ -41,8 +41,9 @@ __device__ static inline void divide(long long t, int d, long long n,
 /* ---- a sweep ---- */
 
 /* Ends sweeps, of which `counted` entered the moments and `kept` were kept. */
-CUDA_KERNEL sweeps_done(struct gbm_control *control, unsigned sweeps,
-                        unsigned counted, unsigned kept)
+__device__ static inline void end_sweeps(struct gbm_control *control,
+                                         unsigned sweeps, unsigned counted,
+                                         unsigned kept)
 {
     control->sweep += sweeps;
     control->moments += counted;
@@ -50,9 +51,17 @@ CUDA_KERNEL sweeps_done(struct gbm_control *control, unsigned sweeps,
         control->slot = (control->slot + kept) % control->ring;
 }
 
-/* A sweep enters the moments, and its monitored cells go into the ring, if the
- * launch has pieces of these. */
-CUDA_KERNEL keep(const struct gbm_control *control, const struct gbm_kept all)
+CUDA_KERNEL sweeps_done(struct gbm_control *control, unsigned sweeps,
+                        unsigned counted, unsigned kept)
+{
+    gbm_follow();
+    end_sweeps(control, sweeps, counted, kept);
+}
+
+/* What a block has to do with a sweep that enters the moments, and whose
+ * monitored cells go into the ring, if the launch has pieces of these. */
+__device__ static inline void keep_piece(const struct gbm_control *control,
+                                         const struct gbm_kept &all)
 {
     const struct gbm_kept_piece p = all.pieces[blockIdx.x];
     if (p.entry < all.nmoments) {
@@ -69,6 +78,20 @@ CUDA_KERNEL keep(const struct gbm_control *control, const struct gbm_kept all)
     for (long long t = p.from + threadIdx.x; t < p.to; t += blockDim.x) {
         const long long chain = t / m.count;
         gbm_keep_cell(&m, chain, t - chain * m.count, draw + chain * all.row);
+    }
+}
+
+/* The last block to be done ends the sweep, as a launch more takes longer. */
+CUDA_KERNEL keep(struct gbm_control *control, const struct gbm_kept all,
+                 unsigned kept)
+{
+    gbm_follow();
+    keep_piece(control, all);
+    __syncthreads(); /* all have read which sweep it is */
+    if (threadIdx.x == 0 &&
+        atomicAdd(&control->arrived, 1u) + 1 == gridDim.x) {
+        control->arrived = 0;
+        end_sweeps(control, 1, 1, kept);
     }
 }
 
@@ -92,6 +115,7 @@ __device__ static inline double add_threads(double sum, double before)
 CUDA_KERNEL __launch_bounds__(256)
     add_densities(const double *density, long long count, int first, double *lp)
 {
+    gbm_follow();
     const double *mine = density + blockIdx.x * count;
     double sum = 0;
     for (long long i = threadIdx.x; i < count; i += 256)
@@ -106,6 +130,7 @@ CUDA_KERNEL __launch_bounds__(256)
 CUDA_KERNEL __launch_bounds__(256)
     add_cells(const real *cells, long long stride, long long n, double *parts)
 {
+    gbm_follow();
     const real *mine = cells + blockIdx.x * stride;
     double sum = 0;
 #pragma unroll 8
@@ -124,6 +149,7 @@ CUDA_KERNEL __launch_bounds__(256)
 CUDA_KERNEL index_count(const int *key, long long n, int chains, int cells,
                         int chunks, long long chunk, int own, int *counts)
 {
+    gbm_follow();
     extern __shared__ int counters[];
     int *const warps = counters + (int)threadIdx.x / 32 * cells;
     const int lane = threadIdx.x & 31, stride = own ? 1 : chunks;
@@ -175,6 +201,7 @@ __device__ static inline int index_add(int value, int *room)
 CUDA_KERNEL __launch_bounds__(1024)
     index_sums(const int *counts, long long n, int blocks, int *sums)
 {
+    gbm_follow();
     __shared__ int room[32];
     const int chain = (int)blockIdx.x / blocks,
               block = (int)blockIdx.x % blocks;
@@ -195,6 +222,7 @@ CUDA_KERNEL __launch_bounds__(1024)
     index_scan(int *counts, int cells, int chunks, int blocks, const int *sums,
                int *start)
 {
+    gbm_follow();
     __shared__ int room[32];
     const int chain = (int)blockIdx.x / blocks,
               block = (int)blockIdx.x % blocks;
@@ -247,6 +275,7 @@ CUDA_KERNEL index_place(const int *key, long long n, int chains, int cells,
                         int chunks, long long chunk, int own, int *counts,
                         int *item)
 {
+    gbm_follow();
     extern __shared__ int counters[];
     int *const warps = counters + (int)threadIdx.x / 32 * cells;
     const int lane = threadIdx.x & 31, stride = own ? 1 : chunks;
@@ -280,8 +309,8 @@ CUDA_KERNEL index_place(const int *key, long long n, int chains, int cells,
     }
 }
 
-/* ---- dense Gaussian blocks: dense_large.h, dense_small.h and dense_tiles.h
- * have the rest ---- */
+/* ---- dense Gaussian blocks: dense_large.h, dense_solve.h, dense_small.h and
+ * dense_tiles.h have the rest ---- */
 
 /* The k-th standard normal of a block: that of coordinate k of the step. */
 __device__ static inline gbm_total
@@ -301,6 +330,7 @@ CUDA_KERNEL __launch_bounds__(1024)
     dense_fold(const real *partial, int parts, int chains_each, int d,
                int chains, int add, real *out)
 {
+    gbm_follow();
     __shared__ double sums[32][33]; /* [warp][sum] */
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     const int group = (int)blockIdx.y, stride = chains_each * d;
@@ -329,6 +359,7 @@ CUDA_KERNEL __launch_bounds__(1024)
 /* out += term. */
 CUDA_KERNEL dense_add(const real *term, long long n, real *out)
 {
+    gbm_follow();
     for (long long t = thread_number(); t < n; t += thread_count())
         out[t] += term[t];
 }
@@ -337,6 +368,7 @@ CUDA_KERNEL dense_add(const real *term, long long n, real *out)
 CUDA_KERNEL dense_multiply(const real *number, long long stride, int d,
                            long long n, real *out)
 {
+    gbm_follow();
     for (long long t = thread_number(); t < n; t += thread_count())
         out[t] *= number[t / d * stride];
 }
@@ -396,6 +428,7 @@ __device__ static inline bool block_factorise(double *q, I ld, I d)
 /* What a model has no blocks for is not compiled. */
 #ifdef GBM_HAS_LARGE
 #include "dense_large.h"
+#include "dense_solve.h"
 #endif
 #ifdef GBM_DENSE_TILES
 #include "dense_tiles.h"

@@ -21,6 +21,7 @@ struct ladder_slot {
 CUDA_KERNEL ladder_powers(const double *given, const int *rung, int chains,
                           real *own)
 {
+    gbm_follow();
     for (long long c = thread_number(); c < chains; c += thread_count())
         own[c] = (real)given[rung[c]];
 }
@@ -29,6 +30,7 @@ CUDA_KERNEL ladder_powers(const double *given, const int *rung, int chains,
 CUDA_KERNEL ladder_logliks(const double *lp, const real *own, int chains,
                            int first, double *loglik)
 {
+    gbm_follow();
     for (long long c = thread_number(); c < chains; c += thread_count())
         loglik[c] = (first ? 0 : loglik[c]) + lp[c] / (double)own[c];
 }
@@ -272,6 +274,7 @@ CUDA_KERNEL ladder_swap(const struct ladder_plan p,
                         const struct gbm_control *control, int kept,
                         int counters, int swappers)
 {
+    gbm_follow();
     const struct ladder_sweep s = ladder_last_sweep(&p, control);
     const int block = (int)blockIdx.x, n = (int)blockDim.x;
     const int rest = block - counters - swappers;

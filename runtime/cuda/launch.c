@@ -135,13 +135,20 @@ static const struct fixed all_kernels[] = {
 };
 
 static const struct fixed large_kernels[] = {
-    {FIXED(dense_scale_rows)},     {FIXED(dense_mirror)},
-    {FIXED(dense_form)},           {FIXED(dense_potential)},
-    {FIXED(dense_hold_potential)}, {FIXED(dense_hold_precision)},
-    {FIXED(dense_rescue)},         {FIXED(dense_add_normals)},
-    {FIXED(dense_to_state)},       {FIXED(wide_scale)},
-    {FIXED(wide_prior)},           {FIXED(wide_residual)},
-    {FIXED(wide_identity)},        {FIXED(wide_finish)},
+    {FIXED(dense_scale_rows)},
+    {FIXED(dense_mirror)},
+    {FIXED(dense_form)},
+    {FIXED(dense_potential)},
+    {FIXED(dense_hold_potential)},
+    {FIXED(dense_hold_precision)},
+    {FIXED(dense_rescue)},
+    {FIXED(solve_down)},
+    {FIXED(solve_up)},
+    {FIXED(wide_scale)},
+    {FIXED(wide_prior)},
+    {FIXED(wide_residual)},
+    {FIXED(wide_identity)},
+    {FIXED(wide_finish)},
 };
 
 static const struct fixed tiles_kernels[] = {
@@ -199,6 +206,28 @@ enum gbm_status cuda_find_fixed(struct cuda *c)
     return GBM_OK;
 }
 
+/* A kernel that follows another on its stream begins while that is still at
+ * work, and waits by itself (gbm_follow of team.h): so it is there by then. */
+static CUresult launch(struct cuda *c, const struct cuda_kernel *k,
+                       const CUlaunchConfig *place, void **args)
+{
+    CUlaunchAttribute early = {
+        .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+        .value.programmaticStreamSerializationAllowed = 1};
+    CUlaunchConfig config = *place;
+
+    if (k->lanes >= GBM_WIDE_LEAST) /* its blocks wait for each other */
+        early = (CUlaunchAttribute){.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+                                    .value.cooperative = 1};
+    config.hStream = c->stream;
+    config.attrs = &early;
+    config.numAttrs =
+        k->lanes >= GBM_WIDE_LEAST || (c->follows && c->followed == c->stream);
+    CUresult result = cuLaunchKernelEx(&config, k->function, args, NULL);
+    c->followed = k->lanes >= GBM_WIDE_LEAST ? NULL : c->stream;
+    return result;
+}
+
 enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
                                  int64_t grid_x, int grid_y, int block,
                                  size_t shared, void **args)
@@ -208,14 +237,14 @@ enum gbm_status cuda_launch_grid(struct cuda *c, const struct cuda_kernel *k,
     if (grid_x > 0x7fffffff)
         grid_x = 0x7fffffff;
     c->launches++;
-    CUresult result =
-        k->lanes >= GBM_WIDE_LEAST /* its blocks wait for each other */
-            ? cuLaunchCooperativeKernel(k->function, (unsigned)grid_x,
-                                        (unsigned)grid_y, 1, (unsigned)block, 1,
-                                        1, (unsigned)shared, c->stream, args)
-            : cuLaunchKernel(k->function, (unsigned)grid_x, (unsigned)grid_y, 1,
-                             (unsigned)block, 1, 1, (unsigned)shared, c->stream,
-                             args, NULL);
+    const CUlaunchConfig place = {.gridDimX = (unsigned)grid_x,
+                                  .gridDimY = (unsigned)grid_y,
+                                  .gridDimZ = 1,
+                                  .blockDimX = (unsigned)block,
+                                  .blockDimY = 1,
+                                  .blockDimZ = 1,
+                                  .sharedMemBytes = (unsigned)shared};
+    CUresult result = launch(c, k, &place, args);
     if (result == CUDA_SUCCESS && c->sync_each)
         result = cuStreamSynchronize(c->stream);
     if (result != CUDA_SUCCESS) {

@@ -6,6 +6,7 @@
 CUDA_KERNEL particles_copy(const unsigned *values, long long words,
                            const int *from, int chains, unsigned *out)
 {
+    gbm_follow();
     for (long long t = thread_number(); t < words * chains;
          t += thread_count()) {
         const long long c = t / words;
@@ -18,6 +19,7 @@ CUDA_KERNEL particles_copy(const unsigned *values, long long words,
 CUDA_KERNEL __launch_bounds__(GBM_MEAN_LANES)
     particles_average(real *values, long long cells, int n)
 {
+    gbm_follow();
     __shared__ double sums[GBM_MEAN_LANES];
     __shared__ real mean;
     const long long group = blockIdx.x / cells, cell = blockIdx.x % cells;

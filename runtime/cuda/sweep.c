@@ -160,7 +160,7 @@ static enum gbm_status sum_densities(struct cuda *c)
     return GBM_OK;
 }
 
-/* A sweep that enters the moments, and that may be kept. */
+/* The end of a sweep that enters the moments, and that may be kept. */
 static enum gbm_status keep(struct cuda *c, bool kept)
 {
     const struct rt_instance *in = c->in;
@@ -183,14 +183,14 @@ static enum gbm_status keep(struct cuda *c, bool kept)
 
 static enum gbm_status sweep_by_steps(struct cuda *c, enum cuda_end end)
 {
-    unsigned sweeps = 1, counted = end != CUDA_SWEEP, kept = end == CUDA_KEPT;
-    void *args[] = {&c->control, &sweeps, &counted, &kept};
+    unsigned sweeps = 1, none = 0;
+    void *args[] = {&c->control, &sweeps, &none, &none};
 
     TRY(cuda_aside_begin(c));
     TRY(run_steps(c, false));
     TRY(cuda_aside_end(c));
-    if (counted)
-        TRY(keep(c, kept));
+    if (end != CUDA_SWEEP)
+        return keep(c, end == CUDA_KEPT);
     return cuda_launch_grid(c, &c->fixed.sweeps_done, 1, 1, 1, 0, args);
 }
 

@@ -15,6 +15,7 @@
 TEXT(cuda_text_kernels, "runtime/cuda/kernels.h");
 TEXT(cuda_text_ceilings, "runtime/cuda/ceilings.h");
 TEXT(cuda_text_large, "runtime/cuda/dense_large.h");
+TEXT(cuda_text_solve, "runtime/cuda/dense_solve.h");
 TEXT(cuda_text_tiles, "runtime/cuda/dense_tiles.h");
 TEXT(cuda_text_small, "runtime/cuda/dense_small.h");
 TEXT(cuda_text_ladder, "runtime/cuda/ladder.h");
@@ -23,6 +24,7 @@ TEXT(cuda_text_filter, "runtime/cuda/filter.h");
 
 const struct gbm_header cuda_texts[] = {{"kernels.h", cuda_text_kernels},
                                         {"dense_large.h", cuda_text_large},
+                                        {"dense_solve.h", cuda_text_solve},
                                         {"dense_tiles.h", cuda_text_tiles},
                                         {"dense_small.h", cuda_text_small},
                                         {"ceilings.h", cuda_text_ceilings},

@@ -153,6 +153,7 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
                       const struct gbm_chains *plan, int chains, int sweeps,   \
                       int thin, int with_lp)                                   \
     {                                                                          \
+        gbm_follow();                                                          \
         const long long thread =                                               \
             (long long)blockIdx.x * blockDim.x + threadIdx.x;                  \
         if (thread / GBM_CHAINS >= chains)                                     \

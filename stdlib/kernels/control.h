@@ -14,6 +14,7 @@ struct gbm_control {
     unsigned long long jitters; /* factorisations that needed jitter */
     /* The first factorisation that failed even so: 1 + the step's number. */
     unsigned failed, failed_sweep, failed_chain;
+    unsigned arrived; /* blocks of a launch that are done with a sweep */
 };
 
 #endif

@@ -319,6 +319,7 @@ __device__ constexpr int gbm_pass_block(int lanes)
     {                                                                          \
         constexpr int lanes = GBM_LANES(GBM_LANES_##function);                 \
         extern __shared__ float4 pass_memory[];                                \
+        gbm_follow_alone(); /* what is next would take room on the device */   \
         if constexpr (lanes >= GBM_PASS_MATRIX) {                              \
             const struct gbm_sweep now = *sweep;                               \
             gbm_matrix_rows<lanes / GBM_PASS_MATRIX, function##_row>(          \
@@ -334,6 +335,7 @@ __device__ constexpr int gbm_pass_block(int lanes)
      real *weight)                                                             \
     {                                                                          \
         if constexpr (GBM_LANES(GBM_LANES_##function##_weight) > 0) {          \
+            gbm_follow();                                                      \
             const struct gbm_team alone = {0, 1, nullptr};                     \
             for (int chain = (int)(blockIdx.x * blockDim.x + threadIdx.x);     \
                  chain < chains; chain += (int)(gridDim.x * blockDim.x)) {     \

@@ -166,6 +166,7 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
     int turn = 0;                                                              \
     if constexpr (lanes == 0)                                                  \
         return;                                                                \
+    gbm_follow();                                                              \
     const struct gbm_worker w =                                                \
         gbm_worker_of<lanes, GBM_BLOCK_OF(GBM_LANES_##function)>(shared,       \
                                                                  &turn);       \

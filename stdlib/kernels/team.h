@@ -145,6 +145,23 @@ struct gbm_team {
 /* A generated program has functions and variables that only the host needs. */
 #pragma nv_diag_suppress 177, 550
 
+/* Where a launch may begin before what goes before it on its stream is done
+ * (cuda_launch_grid), a kernel begins with this: it waits for that, and lets
+ * the next one begin so. The other does not let it. */
+GBM_FN void gbm_follow_alone(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+GBM_FN void gbm_follow(void)
+{
+    gbm_follow_alone();
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /* The lanes of the calling thread's warp that belong to its team. */
 GBM_FN unsigned gbm_team_mask(const struct gbm_team *team)
 {

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # A Gaussian block of 65 to 192 coordinates is factorised, and drawn, by a
 # launch for all chains: as the host draws it, with responses of two kinds;
-# where a matrix is singular to single precision, too.
+# where a matrix is singular to single precision, too. Of more coordinates, or
+# with one that is observed, what the library factorises is drawn by blocks of
+# threads that tell each other theirs.
 # On stand-ins for CUDA's libraries (tests/gpu/fake).
 source "$GBM_ROOT/tests/cli/lib"
 fake_device
@@ -20,7 +22,7 @@ model {
   for (j in 1:d) { b[j] ~ dnorm(0, 1.0E-8) }
 }
 E2
-rows() { # COLUMNS EQUAL FILE: of them the first two
+rows() { # COLUMNS HOW FILE: equal, of them the first two; seen, the third b
     python3 - "$@" <<'P'
 import json, random, sys
 d, equal = int(sys.argv[1]), sys.argv[2] == "equal"
@@ -35,6 +37,8 @@ y = [sum(r[:3]) + random.gauss(0, 1) for r in X]
 if not equal:
     y = [int(u > 0) for u in y]
 data = {"N": 2 * d, "d": d, "X": X, "y": y}
+if sys.argv[2] == "seen":
+    data["b"] = [None if j != 2 else 0.3 for j in range(d)]
 if not equal:
     data.update(M=40, Z=Z, v=[r[0] + random.gauss(0, 1) for r in Z],
                 m=[0.02 * j for j in range(d)])
@@ -48,8 +52,11 @@ draw() { # MODEL FILE OPTION...
         --format csv --out "$out.csv" "$@"
 }
 for model in two alike; do status 0 "$GBMC" -O1 $model.gbm -o $model; done
-for columns in 65 131; do
-    rows $columns apart data.json
+for columns in 65 131 201 'seen 65'; do
+    case $columns in
+    seen*) rows 65 seen data.json ;;
+    *) rows $columns apart data.json ;;
+    esac
     draw two cpu --device cpu
     draw two gpu --device cuda
     python3 - <<'P' || fail "$columns columns: not the host's draws"

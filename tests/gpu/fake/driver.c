@@ -889,14 +889,25 @@ CUresult cuLaunchKernel(CUfunction f, unsigned grid_x, unsigned grid_y,
                   stream, args, false);
 }
 
-CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned grid_x,
-                                   unsigned grid_y, unsigned grid_z,
-                                   unsigned block_x, unsigned block_y,
-                                   unsigned block_z, unsigned shared,
-                                   CUstream stream, void **args)
+/* Of attributes, that blocks go together, and that a kernel may begin before
+ * the one before it is done: here it never does. */
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f,
+                          void **args, void **extra)
 {
-    if (block_y != 1 || block_z != 1)
+    bool together = false;
+    for (unsigned i = 0; i < config->numAttrs; i++) {
+        const CUlaunchAttribute *its = &config->attrs[i];
+        if (its->id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE)
+            together = its->value.cooperative;
+        else if (its->id !=
+                 CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
+    if (extra || config->blockDimY != 1 || config->blockDimZ != 1)
         return CUDA_ERROR_INVALID_VALUE;
-    return launch(f, (struct emu_dim){grid_x, grid_y, grid_z}, block_x, shared,
-                  stream, args, true);
+    return launch(
+        f,
+        (struct emu_dim){config->gridDimX, config->gridDimY, config->gridDimZ},
+        config->blockDimX, config->sharedMemBytes, config->hStream, args,
+        together);
 }

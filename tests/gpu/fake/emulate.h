@@ -205,6 +205,9 @@ static inline void __threadfence(void) {}
 /* Where blocks wait for each other: the others' turn. */
 static inline void __nanosleep(unsigned) { emu_yield(); }
 
+static inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
+static inline double rsqrt(double x) { return 1 / std::sqrt(x); }
+
 static inline void __trap(void) { std::abort(); }
 
 template <class T> T __ldg(const T *p) { return *p; }
