@@ -353,6 +353,7 @@ struct gbm_dense_term {
      * which slot `number` then holds, and the scores with it: a sum that a pass
      * has made waits for that. */
     int scaled, number;
+    bool given_weight; /* of what `drawn` draws: it depends on data alone */
 };
 /* Blocks of at most so many coordinates are drawn by the factor of their
  * precision, on the host as on a device: larger ones by that of the rows, where

@@ -292,6 +292,8 @@ static void emit_tables(struct compiler *c, struct text *out,
                         "\"pass_%s_%d_kernel\", .draw_rows = pass_%s_%d_rows",
                         drawn->number + 1, q->since->number + 1, s->name, k,
                         s->name, k);
+        if (drawn && !sym_reads_latent(q->weight))
+            text_append(out, ", .given_weight = 1");
         if (drawn && drawn->scaled.by)
             text_printf(out, ", .scaled = %d, .number = %d",
                         drawn->scaled.by->number + 1,

@@ -298,11 +298,17 @@ static enum gbm_status run_prior(struct cuda *c, struct cuda_dense *dense)
                        dense->prior_matrix ? chains : d * chains, args);
 }
 
+/* Where data tell the weight it is there since they were loaded. */
+static bool wants_weight(const struct cuda_dense_term *t)
+{
+    return t->has_pass && !t->model->given_weight;
+}
+
 static enum gbm_status run_weights(struct cuda *c, struct cuda_dense *dense)
 {
     for (int i = 0; i < dense->nterms; i++) {
         struct cuda_dense_term *t = &dense->terms[i];
-        if (t->has_pass)
+        if (wants_weight(t))
             TRY(cuda_pass_weight(c, &t->pass, t->rows, t->scale_row,
                                  t->weight));
     }
@@ -313,7 +319,10 @@ static enum gbm_status run_weights(struct cuda *c, struct cuda_dense *dense)
 static enum gbm_status run_prior_and_weights(struct cuda *c,
                                              struct cuda_dense *dense)
 {
-    if (!cuda_dense_has_pass(dense) || c->nsides == 0) {
+    bool wanted = false;
+    for (int i = 0; i < dense->nterms; i++)
+        wanted = wanted || wants_weight(&dense->terms[i]);
+    if (!wanted || c->nsides == 0) {
         TRY(run_weights(c, dense));
         return run_prior(c, dense);
     }

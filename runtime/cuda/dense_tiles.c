@@ -68,14 +68,21 @@ enum gbm_status cuda_tiles_request(struct cuda *c, struct cuda_dense *dense)
                         "a Gaussian block");
 }
 
+/* Whether passes have made all sums of scores. */
+static bool all_have_passes(const struct cuda_dense *dense)
+{
+    for (int i = 0; i < dense->nterms; i++)
+        if (!dense->terms[i].has_pass)
+            return false;
+    return true;
+}
+
 bool cuda_tiles_multiply(struct cuda_dense *dense, struct cuda_slot *number)
 {
     if (dense->route != ROUTE_TILES ||
-        (dense->number && dense->number != number))
+        (dense->number && dense->number != number) ||
+        !all_have_passes(dense)) /* a score is of what is multiplied already */
         return false;
-    for (int i = 0; i < dense->nterms; i++)
-        if (!dense->terms[i].has_pass)
-            return false; /* its score is of what is multiplied already */
     dense->number = number;
     return true;
 }
@@ -121,6 +128,19 @@ static enum gbm_status draw(struct cuda *c, struct cuda_dense *dense, int first,
                             draw_bytes(c, d), args);
 }
 
+/* Beside the sum of scores, if there is one to make. */
+static enum gbm_status factor_aside(struct cuda *c, struct cuda_dense *dense,
+                                    int first, int n)
+{
+    if (all_have_passes(dense))
+        return factor(c, dense, first, n);
+    TRY(cuda_fork(c, c->sides, 1));
+    cuda_turn(c, &c->sides[0]);
+    enum gbm_status status = factor(c, dense, first, n);
+    cuda_turn(c, &c->main);
+    return status;
+}
+
 enum gbm_status cuda_tiles_run(struct cuda *c, struct cuda_dense *dense)
 {
     const int nchains = c->in->nchains;
@@ -128,16 +148,13 @@ enum gbm_status cuda_tiles_run(struct cuda *c, struct cuda_dense *dense)
     for (int first = 0; first < nchains; first += dense->at_once) {
         const int left = nchains - first;
         const int n = left < dense->at_once ? left : dense->at_once;
-        TRY(cuda_fork(c, c->sides, 1));
-        cuda_turn(c, &c->sides[0]);
-        enum gbm_status status = factor(c, dense, first, n);
-        cuda_turn(c, &c->main);
-        TRY(status);
+        TRY(factor_aside(c, dense, first, n));
         if (first == 0 && cuda_dense_has_pass(dense))
             TRY(cuda_join(c, &c->below, 1));
         if (first == 0)
             TRY(cuda_sum_scores(c, dense));
-        TRY(cuda_join(c, c->sides, 1));
+        if (!all_have_passes(dense))
+            TRY(cuda_join(c, c->sides, 1));
         TRY(draw(c, dense, first, n));
     }
     return GBM_OK;

@@ -37,6 +37,7 @@ enum gbm_status cuda_architecture(struct cuda *c, char *out, size_t size)
                        c->device_name, c->major, c->minor, known[0] / 10,
                        known[0] % 10);
     c->portable = true;
+    c->follows = c->follows && newest >= 90; /* else gbm_follow is nothing */
     snprintf(out, size, "--gpu-architecture=compute_%d", newest);
     return GBM_OK;
 }
