@@ -114,9 +114,13 @@ GBM_FAKE_COPIES=copies GBM_FAKE_KERNELS=ran status 0 ./m --data m.R --quiet \
 grep -q '^particles_copy ' ran || fail "the host has the particles: $(cat ran)"
 
 # Log likelihoods of the first draws are the device's, too: one time more than
-# sweeps from which all learn.
+# sweeps from which all learn, each array that is tuned by itself.
 times() { sed -n "s/^$1 //p" ran; }
-[ "$(times logdensity_y_v_kernel)" = $(($(times particles_average) + 1)) ] ||
+status 0 "$GBMC" --emit=slots walk.gbm
+tuned=$(grep -c ' tuning ' .out)
+[ "$tuned" -gt 0 ] || fail "nothing is tuned: $(cat .out)"
+[ "$(times logdensity_y_v_kernel)" = \
+    $(($(times particles_average) / tuned + 1)) ] ||
     fail "the host evaluates densities: $(cat ran)"
 
 # The six z of 80 particles, and the lists of them, go there as the device begins
