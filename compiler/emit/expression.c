@@ -173,8 +173,13 @@ static const char *emit_real(struct emitter *e, symp x, int outer)
 
 const char *emit_int(struct emitter *e, symp x)
 {
-    if (model_is_integer(x)) /* also as an end, behind a comparison */
-        return strength(x) > 0 ? emit_expr(e, x) : emit_in_brackets(e, x);
+    if (model_is_integer(x)) { /* also as an end, behind a comparison */
+        e->whole++;
+        const char *s =
+            strength(x) > 0 ? emit_expr(e, x) : emit_in_brackets(e, x);
+        e->whole--;
+        return s;
+    }
     return intern_format(e->c, "%s(%s)",
                          model_is_whole(x) ? "(int)" : "gbm_nearest",
                          emit_expr(e, x));
@@ -294,6 +299,17 @@ static const char *times_count(struct emitter *e, symp x)
     return NULL;
 }
 
+/* Whether x is a product of counts, which may be beyond C's integers: two
+ * populations that meet. What is 0 or 1 makes none larger. */
+static bool is_large(const struct emitter *e, symp x)
+{
+    int counts = 0;
+    for (int i = 0; i < x->nargs; i++)
+        counts += x->args[i]->kind == SYM_REF || x->args[i]->kind == SYM_ADD ||
+                  x->args[i]->kind == SYM_EXTENT;
+    return counts > 1 && !e->whole;
+}
+
 /* Factors with negative powers under those without. */
 static const char *emit_fraction(struct emitter *e, symp x)
 {
@@ -317,7 +333,7 @@ static const char *emit_fraction(struct emitter *e, symp x)
         } else {
             text_printf(&up, "%s%s", nup ? " * " : "",
                         model_is_integer(f) && f->kind != SYM_NUM &&
-                                !model_is_integer(x)
+                                (!model_is_integer(x) || is_large(e, x))
                             ? emit_real(e, f, 2)
                             : emit_in(e, f, 2));
             nup++;
