@@ -299,14 +299,19 @@ static const char *times_count(struct emitter *e, symp x)
     return NULL;
 }
 
+static bool is_zero_or_one(symp x)
+{
+    return x->kind == SYM_CALL || x->kind == SYM_SEEN || x->kind == SYM_LIVE ||
+           (x->kind == SYM_NUM && fabs(x->number) <= 1);
+}
+
 /* Whether x is a product of counts, which may be beyond C's integers: two
- * populations that meet. What is 0 or 1 makes none larger. */
+ * populations that meet, or one for each million. */
 static bool is_large(const struct emitter *e, symp x)
 {
     int counts = 0;
     for (int i = 0; i < x->nargs; i++)
-        counts += x->args[i]->kind == SYM_REF || x->args[i]->kind == SYM_ADD ||
-                  x->args[i]->kind == SYM_EXTENT;
+        counts += !is_zero_or_one(x->args[i]);
     return counts > 1 && !e->whole;
 }
 

@@ -8,6 +8,7 @@ model {
   s ~ dpois(60000)
   i ~ dpois(70000)
   si <- s * i
+  m <- 100000 * s
   y ~ dnorm(si, 1.0E-14)
   z ~ dnorm(s * (i - 1), 1.0E-14)
 }
@@ -26,7 +27,7 @@ most = max(map(logp, all))
 weight = [math.exp(logp(s) - most) for s in all]
 mean = sum(s * w for s, w in zip(all, weight)) / sum(weight)
 r = json.load(open("meet.out.json"))["parameters"]
-for name, exact in (("s", mean), ("si", 70000 * mean)):
+for name, exact in (("s", mean), ("si", 7e4 * mean), ("m", 1e5 * mean)):
     print(name, exact, r[name])
     assert abs(r[name]["mean"] - exact) < 4.5 * r[name]["mcse"]
 E
