@@ -562,8 +562,8 @@ struct gbm_step {
      * Writes how many cells the loops between the group's and the last have,
      * and the last. */
     void (*weighted)(const void *state, int64_t *out);
-    /* Slot, plus 1, that says which weights are 0 (marks.h), of a table that
-     * they fill, and of a step that computes them, by rows; 0: none. */
+    /* Slot, plus 1, that says which weights are 0 (weight_marks.h), of a table
+     * that they fill, and of a step that computes them, by rows; 0: none. */
     int marks;
     /* Not NULL: elements can be updated as rows (stdlib/kernels/rows.h). Writes
      * how many numbers a row has, a trial needs room for, a value has; how many

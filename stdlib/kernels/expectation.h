@@ -2,7 +2,7 @@
 #ifndef GBM_EXPECTATION_H
 #define GBM_EXPECTATION_H
 
-#include "marks.h"
+#include "weight_marks.h"
 #include "rows.h"
 
 /* weights [hi - lo + 1]: the probabilities of the values of [lo, hi], whose log

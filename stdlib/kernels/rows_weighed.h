@@ -6,7 +6,7 @@
 #ifndef GBM_ROWS_WEIGHED_H
 #define GBM_ROWS_WEIGHED_H
 
-#include "marks.h"
+#include "weight_marks.h"
 #include "rows_cuda.h"
 
 /* What the densities of a row have come to. */

@@ -6,12 +6,12 @@
  * there are few cells: the last of them to end adds up what all have, in their
  * order. Most weights of a mixture are 0: each lane lists rows that are not,
  * and lanes go through their lists together, each with rows of its own. Where
- * marks say which are (marks.h), no other weight is read. CUDA C; included by
- * skeleton_cuda.h. */
+ * marks say which are (weight_marks.h), no other weight is read. CUDA C;
+ * included by skeleton_cuda.h. */
 #ifndef GBM_WEIGHTED_H
 #define GBM_WEIGHTED_H
 
-#include "marks.h"
+#include "weight_marks.h"
 
 enum {
     GBM_WEIGHTED_WARPS = GBM_WEIGHTED_THREADS / 32,

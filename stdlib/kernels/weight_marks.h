@@ -1,9 +1,9 @@
-/* marks.h: which weights of a discrete node in expectation are surely 0, on a
- * device: a word for 32 values of an element, [values / 32][elements], whose
- * bit is 1 where there is nothing to read. What has not been computed by rows
- * (rows_weighed.h, weighed_forms.h) has none. */
-#ifndef GBM_MARKS_H
-#define GBM_MARKS_H
+/* weight_marks.h: which weights of a discrete node in expectation are surely 0,
+ * on a device: a word for 32 values of an element, [values / 32][elements],
+ * whose bit is 1 where there is nothing to read. What has not been computed by
+ * rows (rows_weighed.h, weighed_forms.h) has none. */
+#ifndef GBM_WEIGHT_MARKS_H
+#define GBM_WEIGHT_MARKS_H
 
 #include "real.h"
 
