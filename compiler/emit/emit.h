@@ -229,6 +229,9 @@ bool emit_tally_beside(const struct family *f);
  * cells of a table at once, each row weighted; the functions that it does that
  * with, and the host's that tells how many cells there are. */
 bool emit_tally_weighted(const struct family *f);
+/* Returns where marks of an element's weights begin (stdlib/kernels/
+ * weight_marks.h). */
+void emit_marks_of(struct emitter *e, const struct var *weights, symp element);
 void emit_weighted_table(struct compiler *c, struct text *out,
                          const struct tallied *k);
 void emit_weighted_lengths(struct compiler *c, struct text *out,

@@ -119,6 +119,16 @@ static bool is_symmetric(struct compiler *c, const struct tallied *k)
     return sym_same(sym_replace_loops(c, k->term, loops + 1, 2, by), k->term);
 }
 
+void emit_marks_of(struct emitter *e, const struct var *weights, symp element)
+{
+    if (weights->marks)
+        emit_line(e, "return gbm_marks_of(s->%s, %s - 1, s->%s_n1);",
+                  weights->marks->member, emit_in_brackets(e, element),
+                  weights->cname);
+    else
+        emit_line(e, "return gbm_marks_of(NULL, 0, 0);");
+}
+
 /* Where marks of the weights of a row begin (stdlib/kernels/weighted.h). */
 static void emit_marks(struct compiler *c, struct text *out,
                        const struct family *f, const char *id)
@@ -129,14 +139,8 @@ static void emit_marks(struct compiler *c, struct text *out,
                 "GBM_FN struct gbm_marks marks_%s(const struct state *s, int "
                 "row)\n{\n",
                 id);
-    if (r->weights->marks) {
-        enter(&e, r->loops[0], "row");
-        emit_line(&e, "return gbm_marks_of(s->%s, %s - 1, s->%s_n1);",
-                  r->weights->marks->member,
-                  emit_in_brackets(&e, r->key->args[0]), r->weights->cname);
-    } else {
-        emit_line(&e, "return gbm_marks_of(NULL, row, 0);");
-    }
+    enter(&e, r->loops[0], "row");
+    emit_marks_of(&e, r->weights, r->key->args[0]);
     text_append(out, "}\n");
 }
 

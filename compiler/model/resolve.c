@@ -148,8 +148,8 @@ static void settle_variable(struct compiler *c, struct var *v)
         continuous = continuous || (f->stochastic &&
                                     !is_integer_distribution(f->distribution));
     }
-    v->integer = v->integer && !continuous; /* columns of both kinds */
-    v->integer = v->integer && !computes_between(v);
+    /* columns of both kinds are real numbers */
+    v->integer = v->integer && !continuous && !computes_between(v);
     v->positive = positive && drawn;
     v->most_one = most_one && drawn;
     if (data_only)

@@ -114,9 +114,12 @@ static bool find_seen(struct carried *k)
         sym_has_var(sym_replace(k->c, k->prior, k->seen, sym_num(k->c, 1)),
                     k->node->var))
         return false;
+    int fixed = 0;
     for (int d = 0; d < k->seen->nargs; d++) {
-        if (sampler_carried_fixed(k, d))
+        if (sampler_carried_fixed(k, d)) {
+            fixed++;
             continue;
+        }
         if (k->seen->args[d]->kind != SYM_LOOP)
             return false;
         if (sampler_dimension_of(f, k->seen->args[d]->loop) >= 0)
@@ -125,9 +128,6 @@ static bool find_seen(struct carried *k)
             return false;
         k->swept = true;
     }
-    int fixed = 0;
-    for (int d = 0; d < k->seen->nargs; d++)
-        fixed += sampler_carried_fixed(k, d) != NULL;
     return k->swept ? !fixed : k->node->nloops - fixed < f->nloops;
 }
 

@@ -67,8 +67,9 @@ static void emit_held(struct emitter *e, const struct carried *k)
               emit_expr(e, sym_seen(e->c, node->var, node->nargs, node->args)));
     if (k->power != 0)
         emit_line(e, "sums[3] += %s == 0;", emit_expr(e, node));
-    if (is_other(e, k))
-        emit_line(e, "sums[3] += %s;", is_other(e, k));
+    const char *other = is_other(e, k);
+    if (other)
+        emit_line(e, "sums[3] += %s;", other);
     if (k->node->var->barren) /* all are drawn forward */
         emit_line(e, "sums[3] += !%s;", emit_expr(e, sym_live(e->c, node)));
     const int depth = e->nloops;
@@ -279,8 +280,9 @@ static void emit_begin(struct compiler *c, struct text *out,
                   intern_format(c, "struct line_of_%s *o_", s->name));
     emit_tuned(&e, s);
     open_node(&e, k);
-    if (is_other(&e, k))
-        emit_line(&e, "if (%s)\n        return false;", is_other(&e, k));
+    const char *other = is_other(&e, k);
+    if (other)
+        emit_line(&e, "if (%s)\n        return false;", other);
     sampler_emit_carried_pays(&e, sampler_carried_node(k), k->power != 0,
                               !sampler_carried_closed(k), "return false;");
     emit_line_from(&e, s, "team");

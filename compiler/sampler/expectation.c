@@ -90,7 +90,6 @@ static void emit_marks(struct compiler *c, struct text *out,
                        const struct step *s)
 {
     const struct family *f = s->family;
-    const struct var *weights = f->var->weights;
     struct emitter e = emitter_new(c, out);
     emit_open_element_function(
         &e, f,
@@ -98,12 +97,7 @@ static void emit_marks(struct compiler *c, struct text *out,
                       "#ifdef __CUDACC__\nGBM_FN struct gbm_marks "
                       "marks_%s(const struct state *s, long long element)",
                       family_id(c, f)));
-    if (s->slots)
-        emit_line(&e, "return gbm_marks_of(s->%s, %s - 1, s->%s_n1);",
-                  s->slots->member, emit_in_brackets(&e, f->lower[0]),
-                  weights->cname);
-    else
-        emit_line(&e, "return gbm_marks_of(NULL, element, 0);");
+    emit_marks_of(&e, f->var->weights, f->lower[0]);
     text_append(out, "}\n#endif\n");
 }
 

@@ -32,7 +32,10 @@ void sampler_emit_label(struct compiler *c, struct text *out,
                         const struct step *s);
 void sampler_emit_label_density(struct text *out, const struct step *s);
 
-/* path_program.c */
+/* path_program.c; begins a function of the path that gbm_chain calls. */
+void sampler_open_path_callback(struct text *out, const struct step *s,
+                                const char *type, const char *what,
+                                const char *arguments);
 void sampler_emit_path(struct compiler *c, struct text *out, struct step *s);
 
 #endif

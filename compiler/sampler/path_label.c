@@ -182,17 +182,6 @@ void sampler_add_label_phase(struct compiler *c, struct step *s)
 /* ---- its functions ---------------------------------------------------------
  */
 
-static void open_function(struct text *out, const struct step *s,
-                          const char *type, const char *what,
-                          const char *arguments)
-{
-    text_printf(out,
-                "GBM_FN %s %s_%s_at(void *context%s)\n{\n    struct path_%s "
-                "*p = (struct path_%s *)context;\n    const struct state *s = "
-                "p->s;\n",
-                type, what, s->name, arguments, s->name, s->name);
-}
-
 static symp row_of_path(struct compiler *c, const struct step *s)
 {
     return sym_loop(c, s->family->loops[1 - path_of(s)->along]);
@@ -212,8 +201,8 @@ static void emit_which_labels(struct compiler *c, struct text *out,
     const struct step *z = path_of(s)->label;
     const struct family *f = z->family;
     struct emitter e = emitter_new(c, out);
-    open_function(out, s, "bool", "labels",
-                  ", int *first, int *last, int *now");
+    sampler_open_path_callback(out, s, "bool", "labels",
+                               ", int *first, int *last, int *now");
     emit_decode(&e, s->family, "p->first");
     symp row = row_of_path(c, s);
     emit_loop_as(&e, f->loops[0], emit_int(&e, row));
@@ -234,14 +223,14 @@ static void emit_label(struct compiler *c, struct text *out,
 {
     const struct path *path = path_of(s);
     struct emitter e = emitter_new(c, out);
-    open_function(out, s, "void", "set_label", ", int k");
+    sampler_open_path_callback(out, s, "void", "set_label", ", int k");
     emit_decode(&e, s->family, "p->first");
     emit_line(&e, "gbm_team_sync(p->team);");
     emit_line(&e, "%s = k;", emit_expr(&e, label_cell(c, s)));
     emit_line(&e, "gbm_team_sync(p->team);");
     text_append(out, "}\n");
     e = emitter_new(c, out);
-    open_function(out, s, "real", "label", ", int k");
+    sampler_open_path_callback(out, s, "real", "label", ", int k");
     emit_decode(&e, s->family, "p->first");
     emit_line(&e, "set_label_%s_at(p, k);", s->name);
     emit_line(&e, "return density_%s(s, p->team, %s - (%s));",

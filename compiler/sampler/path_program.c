@@ -162,9 +162,9 @@ static void emit_path(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-static void open_callback(struct text *out, const struct step *s,
-                          const char *type, const char *what,
-                          const char *arguments)
+void sampler_open_path_callback(struct text *out, const struct step *s,
+                                const char *type, const char *what,
+                                const char *arguments)
 {
     text_printf(out,
                 "GBM_FN %s %s_%s_at(void *context%s)\n{\n    struct path_%s "
@@ -179,13 +179,14 @@ static void emit_callbacks(struct compiler *c, struct text *out,
     const struct family *f = s->family;
     const char *id = family_id(c, f), *n = s->name;
     struct emitter e;
-    open_callback(out, s, "real", "transition", ", int t, int j, int k");
+    sampler_open_path_callback(out, s, "real", "transition",
+                               ", int t, int j, int k");
     text_printf(out,
                 "    return transition_%s(s, p->first + t * p->stride, "
                 "p->lowest + j,\n        p->lowest + k);\n}\n",
                 n);
     e = emitter_new(c, out);
-    open_callback(out, s, "real", "emission", ", int t, int k");
+    sampler_open_path_callback(out, s, "real", "emission", ", int t, int k");
     emit_line(&e, "const long long element = p->first + t * p->stride;");
     emit_line(&e, "const int value = p->lowest + k;");
     open_path_element(&e, s, "element");
@@ -209,12 +210,12 @@ static void emit_callbacks(struct compiler *c, struct text *out,
     }
     text_append(out, "}\n");
     e = emitter_new(c, out);
-    open_callback(out, s, "int", "current", ", int t");
+    sampler_open_path_callback(out, s, "int", "current", ", int t");
     open_path_element(&e, s, "p->first + t * p->stride");
     emit_line(&e, "return %s - p->lowest;", emit_expr(&e, lhs));
     text_append(out, "}\n");
     e = emitter_new(c, out);
-    open_callback(out, s, "void", "store", ", int t, int k");
+    sampler_open_path_callback(out, s, "void", "store", ", int t, int k");
     open_path_element(&e, s, "p->first + t * p->stride");
     emit_line(&e, "gbm_team_sync(p->team);");
     emit_line(&e, "if (!%s)", emit_expr(&e, seen));
@@ -229,7 +230,7 @@ static void emit_head(struct compiler *c, struct text *out,
 {
     const struct path *path = s->own;
     struct emitter e;
-    open_callback(out, s, "long long", "head", "");
+    sampler_open_path_callback(out, s, "long long", "head", "");
     e = emitter_new(c, out);
     open_path_element(&e, s, "p->first");
     symp seen = sym_seen(c, path->head_cell->var, path->head_cell->nargs,
@@ -248,7 +249,7 @@ static void emit_enter(struct compiler *c, struct text *out,
     const char *n = s->name;
     if (h)
         emit_head(c, out, s);
-    open_callback(out, s, "real", "enter", ", int k");
+    sampler_open_path_callback(out, s, "real", "enter", ", int k");
     if (h) {
         struct emitter e = emitter_new(c, out);
         const char *id = family_id(c, h->family);

@@ -135,6 +135,23 @@ GBM_INLINE bool gbm_chain_draw(struct gbm_rng *rng, const struct gbm_chain *c,
     return true;
 }
 
+/* Of values that come one by one, whether this one, of which `value` is the log
+ * weight, takes the place of those before, whose sum is *total exp(*largest).
+ */
+GBM_INLINE bool gbm_chain_takes(struct gbm_rng *rng, real value, real *largest,
+                                real *total)
+{
+    real weight = 1;
+    if (value > *largest) {
+        *total *= real_exp(*largest - value);
+        *largest = value;
+    } else {
+        weight = real_exp(value - *largest);
+    }
+    *total += weight;
+    return gbm_uniform(rng) * *total < weight;
+}
+
 /* Draws the label, first to last, `was` so far, with the chain summed out, and
  * then the chain. If no path of no label is possible, all stays as it is. What
  * was comes last: where it stays, its filter is at hand. */
@@ -149,19 +166,11 @@ GBM_INLINE bool gbm_chain_draw_with_label(struct gbm_rng *rng,
     int kept = was;
     for (int i = first; i <= last; i++) {
         const int k = i == last ? was : i + (i >= was);
-        real value = label(c->context, k), weight = 1;
+        real value = label(c->context, k);
         if (gbm_is_finite(value))
             value += gbm_chain_filter(c, table, filter, stride);
-        if (!gbm_is_finite(value))
-            continue;
-        if (value > largest) {
-            total *= real_exp(largest - value);
-            largest = value;
-        } else {
-            weight = real_exp(value - largest);
-        }
-        total += weight;
-        if (gbm_uniform(rng) * total < weight)
+        if (gbm_is_finite(value) &&
+            gbm_chain_takes(rng, value, &largest, &total))
             kept = k;
     }
     if (!(total > 0))
@@ -183,23 +192,15 @@ GBM_INLINE void gbm_chain_sites(struct gbm_rng *rng, const struct gbm_chain *c)
         int left = t > 0 ? c->current(c->context, t - 1) : 0;
         int right = t < c->n - 1 ? c->current(c->context, t + 1) : 0;
         for (int k = 0; k < c->K; k++) {
-            real value = c->emission(c->context, t, k), weight = 1;
+            real value = c->emission(c->context, t, k);
             if (!gbm_is_finite(value))
                 continue;
             value += t > 0 ? real_log(c->transition(c->context, t, left, k))
                            : c->enter(c->context, k);
             if (t < c->n - 1)
                 value += real_log(c->transition(c->context, t + 1, k, right));
-            if (!gbm_is_finite(value))
-                continue;
-            if (value > largest) {
-                total *= real_exp(largest - value);
-                largest = value;
-            } else {
-                weight = real_exp(value - largest);
-            }
-            total += weight;
-            if (gbm_uniform(rng) * total < weight)
+            if (gbm_is_finite(value) &&
+                gbm_chain_takes(rng, value, &largest, &total))
                 kept = k;
         }
         c->store(c->context, t, kept);
