@@ -36,18 +36,19 @@ GBM_FN real gbm_log_gamma_value(struct gbm_log_gamma_density f, real t)
            (t < GBM_FAR_EXPONENT ? f.c * real_expm1(t) : gbm_times_exp(f.c, t));
 }
 
-/* A tangent: where it reaches the height of the mode, its slope away from it
- * (positive) and the area below it up to `end`. */
+/* A tangent on one side of the mode (1 or -1), `away` from it: where it reaches
+ * the height of the mode, its slope away from it (positive) and the area below
+ * it up to `end`. Next to a steep end `away` is rounded to 0. */
 struct gbm_tangent {
     real from, rate, area;
 };
 
 GBM_FN struct gbm_tangent gbm_tangent_of(struct gbm_log_gamma_density f,
-                                         real mode, real top, real away,
-                                         real end)
+                                         real mode, real top, real side,
+                                         real away, real end)
 {
     struct gbm_tangent tangent = {end, 1, 0};
-    real touch = mode + away, side = away > 0 ? 1 : -1;
+    real touch = mode + side * away;
     real rate = -side * (f.shape - gbm_times_exp(f.c, touch));
     if (!(rate > 0) || (end - mode) * side <= 0)
         return tangent;
@@ -78,8 +79,8 @@ GBM_FN_BIG real gbm_draw_log_gamma_between(struct gbm_rng *rng,
     real near =
         real_fmin(away, 1 + (curvature < GBM_TINY ? -real_log(curvature)
                                                   : real_log1p(1 / curvature)));
-    struct gbm_tangent right = gbm_tangent_of(f, mode, top, near, upper);
-    struct gbm_tangent left = gbm_tangent_of(f, mode, top, -away, lower);
+    struct gbm_tangent right = gbm_tangent_of(f, mode, top, 1, near, upper);
+    struct gbm_tangent left = gbm_tangent_of(f, mode, top, -1, away, lower);
     real flat = right.from - left.from;
     for (;;) {
         real v = gbm_uniform(rng) * (flat + right.area + left.area);

@@ -35,6 +35,26 @@ static void assert_mean(const double *x, double mean, double sd)
         fail_msg("mean %g, not %g", sum / DRAWS, mean);
 }
 
+/* Of a gamma far above whose mode the interval begins, whose log falls there by
+ * more than has a square: x - lower is exponential. */
+static void steep_gamma(void **unused)
+{
+    (void)unused;
+    struct gbm_rng rng = stream(40);
+    static double x[DRAWS];
+    for (double rate = 1e5; rate < 1e300; rate *= 1e40) {
+        const bool seen = rate < 1e10; /* beside 1, of 16 digits */
+        for (int i = 0; i < DRAWS; i++) {
+            const double drawn =
+                (double)gbm_draw_gamma_between(&rng, 3, (real)rate, 1, GBM_INF);
+            assert_true(drawn >= 1 && drawn <= 1 + 40 / rate);
+            x[i] = (drawn - 1) * rate;
+        }
+        if (seen)
+            assert_mean(x, 1, 1);
+    }
+}
+
 /* b = 0: a gamma of shape p and rate a / 2; a = 0: an inverse gamma of shape
  * -p and scale b / 2. */
 static void gig_limits(void **unused)
@@ -436,6 +456,7 @@ static void scales_without_ends(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steep_gamma),
         cmocka_unit_test(gig_limits),
         cmocka_unit_test(modified_half_normal_corners),
         cmocka_unit_test(samples),
