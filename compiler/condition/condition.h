@@ -477,6 +477,9 @@ bool condition_scaled_quadratic(struct compiler *c, symp e,
 symp condition_scaled_coefficient(struct compiler *c,
                                   const struct scaled_terms *t, int power);
 
+/* tied.c: whether conditions say that a density is 0 at some values of v. */
+bool condition_may_vanish(symp logp, const struct var *v);
+
 /* recognise.c: the law of a scalar step's full conditional. */
 void condition_recognise(struct compiler *c, struct step *s);
 /* Whether its own support has two finite ends. */

@@ -144,6 +144,12 @@ static bool holds_some(const struct step *s, const struct factor *g)
            sym_any(g->logp, vanishes_by_condition, s->family->var);
 }
 
+bool condition_may_vanish(symp logp, const struct var *v)
+{
+    return sym_any(logp, is_zero_of_condition, NULL) ||
+           sym_any(logp, vanishes_by_condition, v);
+}
+
 const struct family *
 condition_elements_dependence(struct compiler *c, struct step *s,
                               struct factor *g, struct finder *found, bool own)

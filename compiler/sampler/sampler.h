@@ -16,7 +16,8 @@ extern const struct sampler sampler_direct, sampler_confined,
     sampler_scale_move, sampler_particle_gibbs, sampler_diam,
     sampler_translation, sampler_held_scale, sampler_carried,
     sampler_integrated_slice, sampler_relabel, sampler_exchange,
-    sampler_unordered, sampler_trade, sampler_accompanied, sampler_expectation;
+    sampler_unordered, sampler_trade, sampler_accompanied, sampler_states,
+    sampler_expectation;
 
 /* table.c: the one that takes a full conditional by itself. */
 const struct sampler *sampler_for(const struct step *s);
@@ -223,6 +224,8 @@ void sampler_find_unordered(struct compiler *c, struct model *m);
 void sampler_find_trades(struct compiler *c, struct model *m);
 /* accompanied.c: labels move with the nodes whose priors they settle. */
 void sampler_find_accompanied(struct compiler *c, struct model *m);
+/* states.c: single nodes that hold each other are drawn together. */
+void sampler_find_states(struct compiler *c, struct model *m);
 /* Whether such a step would have all of these that the likelihood reads, by
  * each element of a plate: one ellipse for all moves less the more of them
  * there are. */

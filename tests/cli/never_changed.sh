@@ -39,7 +39,8 @@ echo '{"N": 5, "y": [0, 0.3, 60, -0.5, 70]}' >far.json
 status 0 ./model --data far.json --device cpu
 prints 'never changed'
 grep -q 'never changed, though' .err && fail "they could not"
-# Two that hold each other: neither has another value alone.
+# Two that hold each other: neither has another value alone, as it is asked for;
+# they change together by themselves.
 cat >both.gbm <<'M'
 model {
   q ~ dbern(0.5)
@@ -47,8 +48,13 @@ model {
   one ~ dbern(equals(q + 2, b))
   y ~ dnorm(b, 1)
 }
+samplers { b: enumerate }
 M
 echo '{"w": [0.2, 0.3, 0.5], "one": 1, "y": 2.6}' >both.json
+sed /samplers/d both.gbm >free.gbm
+status 0 "$GBMC" -O1 free.gbm -o free
+status 0 ./free --data both.json --chains 1 --device cpu
+grep -q 'never changed, though' .err && fail "they change together"
 status 0 "$GBMC" -O1 both.gbm -o both
 status 0 ./both --data both.json --chains 1 --device cpu
 says 'warning: [qb] never changed, though given all else but [qb] other values of both have probability 0'
