@@ -47,5 +47,7 @@ symp sym_from_library(struct compiler *c, const struct expr *e, bind_name bind,
 bool entry_is_normal(const struct entry *e);
 /* Which parameter of a normal distribution is its mean; -1: it is none. */
 int entry_normal_mean(struct compiler *c, const struct entry *e);
+/* Which is its precision, where the entry says so itself; or -1. */
+int entry_normal_precision(const struct entry *e);
 
 #endif

@@ -95,6 +95,19 @@ bool entry_is_normal(const struct entry *e)
            is_square_of_target(second->label);
 }
 
+int entry_normal_precision(const struct entry *e)
+{
+    if (entry_value(e, "as") || !entry_is_normal(e))
+        return -1;
+    const struct expr *half = entry_clause(e, "statistics")->items->next->value;
+    double by;
+    bool product = half->kind == EXPR_CALL && half->nargs == 2 &&
+                   !strcmp(half->name, "*") && number_of(half->args[0], &by);
+    return product && !(by < -0.5) && !(by > -0.5)
+               ? parameter_at(e, half->args[1])
+               : -1;
+}
+
 int entry_normal_mean(struct compiler *c, const struct entry *e)
 {
     const struct expr *as = entry_value(e, "as");

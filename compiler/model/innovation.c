@@ -8,15 +8,22 @@
  * all later states, each of which has data, where x[t+1] meets its neighbours
  * alone: the states are a chain, which a joint block draws at once.
  *
+ * It may have a scale that is positive, s * r[t]: x[t+1] then has the precision
+ * tau / s^2, and r[t] is divided by s. And it may follow from the innovations
+ * before, r[t] ~ dnorm(r[t-1], tau), as the slope of a smooth trend does: these
+ * are differences of states.
+ *
  * The innovations may stand in a loop of their own, shifted: r[t] for t in
- * 1:(T-1), x[t] <- x[t-1] + r[t-1] for t in 2:T.
+ * 1:(T-1), x[t] <- x[t-1] + r[t-1] for t in 2:T. There may be some before, of
+ * which the first states are, as r[1] of r[t] for t in 1:T.
  *
  * Only where the first state is random, so that the innovations are no data
  * whose sums the states are; where the recursion is linear in x; and where
  * nothing else that has a density reads r.
  *
  * Requires a parsed program; leaves one. */
-#include "model/model.h"
+#include "model/resolve.h"
+
 #include <string.h>
 
 static int count_reads(const struct expr *e, const char *name)
@@ -57,11 +64,22 @@ struct pair {
     int mean;           /* the place of m */
 };
 
-/* The sign with which r stands in a sum; 0 if it does not, or elsewhere. */
+/* Whether e is r, or a product that has r as a factor. */
+static bool is_multiple(const struct expr *e, const struct expr *r)
+{
+    if (is_call(e, "*", 2) && !count_reads(e->args[0], r->name))
+        return is_multiple(e->args[1], r);
+    if (is_call(e, "*", 2) || is_call(e, "/", 2))
+        return !count_reads(e->args[1], r->name) && is_multiple(e->args[0], r);
+    return expr_same(e, r);
+}
+
+/* The sign with which r, or a multiple of it, stands in a sum; 0 if it does
+ * not, or elsewhere. */
 static int sign_in_sum(const struct expr *e, const struct expr *r)
 {
-    if (e->kind == EXPR_NAME)
-        return expr_same(e, r);
+    if (is_multiple(e, r))
+        return 1;
     bool difference = is_call(e, "-", 2);
     if (!difference && !is_call(e, "+", 2))
         return 0;
@@ -103,13 +121,18 @@ static bool is_scalar_element(const struct expr *e)
 }
 
 /* Which argument of the call of a normal distribution is the mean, or -1. */
-static int mean_of(struct compiler *c, const struct stmt *s)
+static int mean_of_call(struct compiler *c, const struct expr *call)
 {
     const struct entry *d =
-        s->kind == STMT_STOCHASTIC && s->rhs->kind == EXPR_CALL
-            ? library_find(c, ENTRY_DISTRIBUTION, s->rhs->name)
+        call->kind == EXPR_CALL
+            ? library_find(c, ENTRY_DISTRIBUTION, call->name)
             : NULL;
-    return d && d->nparameters == s->rhs->nargs ? entry_normal_mean(c, d) : -1;
+    return d && d->nparameters == call->nargs ? entry_normal_mean(c, d) : -1;
+}
+
+static int mean_of(struct compiler *c, const struct stmt *s)
+{
+    return s->kind == STMT_STOCHASTIC ? mean_of_call(c, s->rhs) : -1;
 }
 
 static bool forms_match(const struct pair *k)
@@ -125,7 +148,8 @@ static bool forms_match(const struct pair *k)
     return is_scalar_element(s->lhs) && is_scalar_element(n->lhs) &&
            count_reads(s->rhs, x) > 0 && count_reads(s->rhs, r) == 1 &&
            sign_in_sum(s->rhs, n->lhs) && is_linear(s->rhs, x) &&
-           is_linear(n->rhs->args[k->mean], x);
+           is_linear(n->rhs->args[k->mean], x) &&
+           is_linear(n->rhs->args[k->mean], r);
 }
 
 /* ---- the rest of the model -------------------------------------------------
@@ -157,16 +181,26 @@ static bool draws_first_state(const struct stmt *s, const void *context)
            (!count_reads(s->rhs, x) && reads_random(k->program, s->rhs));
 }
 
-/* Another statement defines r, or reads it and has a density or readers. */
+/* Whether the innovations follow from those before. */
+static bool is_walk(const struct pair *k)
+{
+    return count_reads(k->innovation->rhs, k->innovation->lhs->name) > 0;
+}
+
+/* Another statement defines r, but for the first of innovations that follow
+ * from those before; or reads it, but for states, and has a density or readers.
+ */
 static bool needs_innovation(const struct stmt *s, const void *context)
 {
     const struct pair *k = context;
     const char *r = k->innovation->lhs->name;
     if (s == k->state || s == k->innovation || s == k->apart)
         return false;
-    if (s->kind != STMT_FOR && s->lhs->name == r)
-        return true;
+    if (syntax_defines(s, r))
+        return !is_walk(k);
     if (!count_in_stmt(s, r))
+        return false;
+    if (syntax_defines(s, k->state->lhs->name))
         return false;
     return s->kind != STMT_DETERMINISTIC ||
            syntax_any_statement(k->program->model, reads_name, s->lhs->name) ||
@@ -191,6 +225,35 @@ static bool is_declared(const struct pair *k)
             return true;
     }
     return false;
+}
+
+/* By what r is multiplied in a sum; NULL: nothing. */
+static struct expr *scale_of(struct compiler *c, struct expr *e,
+                             const struct expr *r)
+{
+    if (e->kind == EXPR_NAME)
+        return NULL;
+    bool first = count_reads(e->args[0], r->name) > 0;
+    struct expr *rest = e->args[first];
+    struct expr *inner = scale_of(c, e->args[!first], r);
+    if (is_call(e, "*", 2))
+        return inner ? expr_call(c, "*", e->span, 2, inner, rest) : rest;
+    if (!is_call(e, "/", 2))
+        return inner;
+    if (!inner) {
+        inner = expr_new(c, EXPR_NUM, e->span);
+        inner->number = 1;
+    }
+    return expr_call(c, "/", e->span, 2, inner, rest);
+}
+
+static bool scale_fits(struct compiler *c, const struct pair *k)
+{
+    const struct stmt *n = k->innovation;
+    const struct expr *scale = scale_of(c, k->state->rhs, n->lhs);
+    return !scale || (!count_reads(scale, k->state->lhs->name) &&
+                      model_is_positive(c, k->program, scale) &&
+                      model_scaled_normal(c, n->rhs, scale));
 }
 
 /* ---- the exchange ---------------------------------------------------------
@@ -218,14 +281,14 @@ static struct expr *replaced(struct compiler *c, struct expr *e,
     return expr_map(c, e, replacing, &r);
 }
 
-/* A sum without its term r. */
+/* A sum without its term of r. */
 static struct expr *without(struct compiler *c, const struct expr *sum,
                             const struct expr *r)
 {
     struct expr *left = sum->args[0], *right = sum->args[1];
-    if (expr_same(right, r))
+    if (is_multiple(right, r))
         return left;
-    if (expr_same(left, r))
+    if (is_multiple(left, r))
         return is_call(sum, "+", 2) ? right
                                     : expr_call(c, "neg", sum->span, 1, right);
     bool first = count_reads(left, r->name) > 0;
@@ -234,41 +297,36 @@ static struct expr *without(struct compiler *c, const struct expr *sum,
                      first ? right : without(c, right, r));
 }
 
-static struct expr *with_mean(struct compiler *c, const struct expr *call,
-                              int mean, struct expr *value)
-{
-    struct expr *copy = expr_new(c, call->kind, call->span);
-    *copy = *call;
-    copy->args = NEW_ARRAY(c, struct expr *, call->nargs);
-    for (int i = 0; i < call->nargs; i++)
-        copy->args[i] = i == mean ? value : call->args[i];
-    if (copy->depth <= value->depth)
-        copy->depth = value->depth + 1;
-    return copy;
-}
-
 static void exchange(struct compiler *c, const struct pair *k)
 {
     struct stmt *s = k->state, *n = k->innovation;
-    struct expr *sum = s->rhs;
+    struct expr *sum = s->rhs, *call = n->rhs;
+    struct expr *scale = scale_of(c, sum, n->lhs);
     bool added = sign_in_sum(sum, n->lhs) > 0;
     struct expr *rest = without(c, sum, n->lhs);
+    struct expr *mean = call->args[k->mean];
+    bool is_0 = mean->kind == EXPR_NUM && !(mean->number > 0);
+    struct expr *shifted = is_0 ? rest : replaced(c, sum, n->lhs, mean);
+    if (scale)
+        call = model_scaled_normal(c, call, scale);
     s->kind = STMT_STOCHASTIC;
-    s->rhs = with_mean(c, n->rhs, k->mean,
-                       replaced(c, sum, n->lhs, n->rhs->args[k->mean]));
+    s->rhs = model_with_argument(c, call, mean_of_call(c, call), shifted);
     n->kind = STMT_DETERMINISTIC;
     n->rhs = expr_call(c, "-", n->span, 2, added ? s->lhs : rest,
                        added ? rest : s->lhs);
+    if (scale)
+        n->rhs = expr_call(c, "/", n->span, 2, n->rhs, scale);
     s->text = relation_text(c, s);
     n->text = relation_text(c, n);
 }
 
-static bool may_exchange(const struct pair *k)
+static bool may_exchange(struct compiler *c, const struct pair *k)
 {
     const struct stmt *list = k->program->model;
     return k->mean >= 0 && forms_match(k) &&
            syntax_any_statement(list, draws_first_state, k) &&
-           !syntax_any_statement(list, needs_innovation, k) && !is_declared(k);
+           !syntax_any_statement(list, needs_innovation, k) &&
+           !is_declared(k) && scale_fits(c, k);
 }
 
 /* ---- innovations in a loop of their own ------------------------------------
@@ -315,6 +373,17 @@ static bool is_loop_index(const struct expr *e, const struct stmt *loop)
     return e->kind == EXPR_NAME && e->nargs == 0 && e->name == loop->name;
 }
 
+/* Whether loop `b` has the bounds of `a`, shifted; or begins with a lower
+ * number, which leaves the first innovations to themselves. */
+static bool bounds_fit(const struct stmt *a, const struct stmt *b, double shift)
+{
+    struct expr *const *of_a = a->range->args, *const *of_b = b->range->args;
+    return (is_shifted(of_a[0], of_b[0], shift) ||
+            (of_a[0]->kind == EXPR_NUM && of_b[0]->kind == EXPR_NUM &&
+             of_b[0]->number < of_a[0]->number + shift)) &&
+           is_shifted(of_a[1], of_b[1], shift);
+}
+
 /* Which subscript of `own`, in the loop `b`, is that loop's index, where
  * `read`, in the loop `a`, has the index of that, shifted as the loops' bounds
  * are, and all else of the two is the same; NULL if none. Sets what `read` has
@@ -341,10 +410,7 @@ static struct expr *index_by_shift(const struct stmt *a, const struct stmt *b,
             return NULL;
         }
     }
-    for (int i = 0; i < 2 && index; i++)
-        if (!is_shifted(a->range->args[i], b->range->args[i], shift))
-            return NULL;
-    return index;
+    return index && bounds_fit(a, b, shift) ? index : NULL;
 }
 
 /* Takes s out of a loop's statements. */
@@ -356,25 +422,45 @@ static void take_out(struct stmt *loop, const struct stmt *s)
     *at = s->next;
 }
 
+/* Loop `b`, behind it, for its first innovations alone: those before the one
+ * that `first`, of loop `a`, has as it begins. */
+static void keep_first(struct compiler *c, const struct stmt *a, struct stmt *b,
+                       struct stmt *n, const struct expr *first)
+{
+    double shift;
+    base_of(first, &shift);
+    const struct expr *begin = a->range->args[0], *own = b->range->args[0];
+    if (begin->kind != EXPR_NUM || own->kind != EXPR_NUM ||
+        !(own->number < begin->number + shift))
+        return;
+    struct expr *last = expr_new(c, EXPR_NUM, b->span);
+    last->number = begin->number + shift - 1;
+    struct stmt *loop = NEW(c, struct stmt);
+    *loop = *b;
+    loop->range = model_with_argument(c, b->range, 1, last);
+    loop->body = n;
+    n->next = NULL;
+    b->next = loop;
+}
+
 /* The statement n of loop `b` as it would stand in loop `a`, where `state`
  * reads what it draws; NULL where it would not be the same. */
 static struct stmt *as_in_loop(struct compiler *c, const struct stmt *a,
                                const struct stmt *b, const struct stmt *state,
-                               const struct stmt *n)
+                               const struct stmt *n, struct expr **at)
 {
     if (state->kind != STMT_DETERMINISTIC || n->kind != STMT_STOCHASTIC ||
         count_reads(state->rhs, n->lhs->name) != 1 ||
         (a->name != b->name && count_in_stmt(n, a->name)))
         return NULL;
-    struct expr *at = NULL;
     const struct expr *index =
-        index_by_shift(a, b, find_read(state->rhs, n->lhs->name), n->lhs, &at);
+        index_by_shift(a, b, find_read(state->rhs, n->lhs->name), n->lhs, at);
     if (!index)
         return NULL;
     struct stmt *copy = NEW(c, struct stmt);
     *copy = *n;
-    copy->lhs = replaced(c, n->lhs, index, at);
-    copy->rhs = replaced(c, n->rhs, index, at);
+    copy->lhs = replaced(c, n->lhs, index, *at);
+    copy->rhs = replaced(c, n->rhs, index, *at);
     return copy;
 }
 
@@ -385,7 +471,8 @@ static void draw_states_apart(struct compiler *c, const struct program *p,
     for (struct stmt *s = a->body; s; s = s->next)
         for (struct stmt *n = b->body, *next; n; n = next) {
             next = n->next;
-            struct stmt *copy = as_in_loop(c, a, b, s, n);
+            struct expr *at;
+            struct stmt *copy = as_in_loop(c, a, b, s, n, &at);
             if (!copy)
                 continue;
             struct pair k = {.program = p,
@@ -393,9 +480,10 @@ static void draw_states_apart(struct compiler *c, const struct program *p,
                              .innovation = copy,
                              .apart = n,
                              .mean = mean_of(c, n)};
-            if (!may_exchange(&k))
+            if (!may_exchange(c, &k))
                 continue;
             take_out(b, n);
+            keep_first(c, a, b, n, at);
             copy->next = s->next;
             s->next = copy;
             exchange(c, &k);
@@ -415,7 +503,7 @@ static void draw_states_of(struct compiler *c, const struct program *p,
                              .mean = mean_of(c, n)};
             if (s->kind == STMT_FOR && n->kind == STMT_FOR && s != n)
                 draw_states_apart(c, p, s, n);
-            else if (s->kind != STMT_FOR && may_exchange(&k))
+            else if (s->kind != STMT_FOR && may_exchange(c, &k))
                 exchange(c, &k);
         }
     }

@@ -31,6 +31,19 @@ struct resolver {
     } vectors[MAX_DIMS];
 };
 
+/* ---- scale.c */
+/* The call of a normal distribution, times a positive scale: a call of the
+ * standard library's normal distribution, whose mean is not multiplied; NULL if
+ * there is none. */
+struct expr *model_scaled_normal(struct compiler *c, const struct expr *call,
+                                 const struct expr *scale);
+/* A call with another argument. */
+struct expr *model_with_argument(struct compiler *c, const struct expr *call,
+                                 int place, struct expr *value);
+/* Whether the text says that e is above 0. */
+bool model_is_positive(struct compiler *c, const struct program *p,
+                       const struct expr *e);
+
 /* ---- resolve.c */
 /* Roles: given, constant, stochastic or derived; and which are positive. */
 void model_settle_roles(struct compiler *c, struct model *m);
