@@ -132,31 +132,38 @@ static struct cuda_kernel *longest_left(const struct kernels *kernels)
     return longest;
 }
 
+/* What a part takes to compile that has no kernel, as it reads the whole text.
+ */
+enum { PART_EFFORT = 4 };
+
 /* Shares the kernels out among parts, so that none takes much longer than it
  * must: that is as long as the longest kernel, or an even share. Parts are not
- * begun while there is room, as each reads the whole text. Returns how many
- * there are, the longest first. */
+ * begun while there is room, nor for less than they take themselves. Returns
+ * how many there are, the longest first. */
 static int share_out(const struct kernels *kernels)
 {
-    int room = 0, nparts = 0;
+    int left = 0, nparts = 0;
     int load[CUDA_PARTS] = {0};
 
     for (int i = 0; i < kernels->n; i++) {
         kernels->list[i]->part = -1;
-        room += kernels->list[i]->effort;
+        left += kernels->list[i]->effort;
     }
-    room = (room + CUDA_PARTS - 1) / CUDA_PARTS;
+    int room = (left + CUDA_PARTS - 1) / CUDA_PARTS;
     for (struct cuda_kernel *k; (k = longest_left(kernels));) {
         int part = 0, least = 0;
+        const int most =
+            nparts > 0 && left <= PART_EFFORT ? nparts : CUDA_PARTS;
         if (k->effort > room)
             room = k->effort;
-        while (part < CUDA_PARTS && load[part] + k->effort > room)
+        while (part < most && load[part] + k->effort > room)
             part++;
-        for (int i = 1; i < CUDA_PARTS; i++)
+        for (int i = 1; i < most; i++)
             if (load[i] < load[least])
                 least = i;
-        k->part = part < CUDA_PARTS ? part : least;
+        k->part = part < most ? part : least;
         load[k->part] += k->effort;
+        left -= k->effort;
         if (k->part >= nparts)
             nparts = k->part + 1;
     }
