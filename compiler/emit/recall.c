@@ -76,7 +76,7 @@ void emit_recalled(struct compiler *c, struct text *out, const struct step *s)
     text_printf(out,
                 "#endif\n#ifndef __CUDACC__\n"
                 "static int64_t recalled_%s(const void *state)\n{\n"
-                "    (void)state;\n    return %d * GBM_RECALL_CELLS;\n}\n"
+                "    return %d * GBM_RECALL_CELLS;\n}\n"
                 "#endif\n\n",
                 s->name, n);
 }

@@ -156,7 +156,7 @@ void emit_family_work(struct text *out, struct compiler *c,
     e.shares = true;
     text_append(out, "static void family_work(const void *state, double *out)"
                      "\n{\n    const struct state *s = (const struct state *)"
-                     "state;\n    (void)s;\n");
+                     "state;\n");
     for (const struct phase *p = works; p; p = p->next)
         emit_reals(&e, works, p->all_operations);
     for (const struct phase *p = works; p; p = p->next)

@@ -180,8 +180,6 @@ static struct emitter open(struct compiler *c, struct text *out,
     text_printf(out, "%s\n{\n", head);
     if (f->nloops)
         emit_decode(&e, f, "element");
-    for (int i = 0; i < e.nloops; i++)
-        emit_line(&e, "(void)%s;", e.loops[i].name);
     return e;
 }
 
@@ -269,11 +267,9 @@ static void emit_state(struct compiler *c, struct text *out,
     symp lhs = sym_ref(c, f->var, f->var->ndim, f->lower);
     emit_line(&e, "const struct gbm_team one = gbm_team_part(lanes, 1);");
     emit_line(&e, "const struct gbm_team *const team = &one;");
-    emit_line(&e, "(void)team;");
     emit_line(&e, "gbm_total total = 0;");
     emit_line(&e, "const long long cell_ = %s;",
               emit_cell(&e, f->var, f->lower));
-    emit_line(&e, "(void)cell_;");
     for (const struct part *p = first; p != end; p = p->next) {
         const int nshared = e.nshared;
         symp reference = p->reference;
@@ -345,7 +341,7 @@ static void emit_at(struct compiler *c, struct text *out, const struct step *s,
                 "GBM_FN %s %s_%s_at(void *context%s)\n{\n    struct series_%s "
                 "*p = (struct series_%s *)context;\n    const struct state *s "
                 "= p->s;\n    const long long element = p->first + t * "
-                "p->stride;\n    (void)element;\n",
+                "p->stride;\n",
                 type, what, s->name, arguments, s->name, s->name);
     if (first) {
         emit_line(&e, "if (t == 0) {");

@@ -174,8 +174,6 @@ static void emit_prior(struct compiler *c, struct text *out,
             emit_line(&e, "derived_%s(s, team, k_);", s->name);
         emit_close(&e, 1);
     }
-    if (!draw)
-        emit_line(&e, "(void)team;");
     text_append(out, draw ? "}\n\n" : "    return (real)total;\n}\n\n");
 }
 
@@ -212,7 +210,6 @@ static void emit_keep(struct compiler *c, struct text *out,
     const struct split *split = k->split;
     struct emitter e = emitter_new(c, out);
     open(out, "real *", "keep", s, ", int k_, real *to");
-    emit_line(&e, "(void)team;");
     for (int i = 0; i < split->n; i++) {
         const struct step *d = split->drawn[i];
         emit_line(&e, "{");
@@ -237,7 +234,7 @@ static void emit_fit(struct compiler *c, struct text *out, const struct step *s,
         out,
         "GBM_FN_BIG real fit_%s(const struct state *s, long long element)\n"
         "{\n    const struct gbm_team alone = {0, 1}, *const team = "
-        "&alone;\n    (void)team;\n",
+        "&alone;\n",
         s->name);
     emit_decode(&e, s->family, "element");
     emit_cell_if_needed(&e, k->labels);
@@ -455,7 +452,6 @@ static void emit_nth(struct compiler *c, struct text *out, const struct step *s,
     const char *count = sampler_count_at(&e, k, "r_");
     open(out, "int", "count", s, "");
     emit_line(&e, "int n = 0;");
-    emit_line(&e, "(void)team;");
     emit_line(&e, "for (int r_ = 1; r_ <= %s; r_++)",
               emit_int(&e, k->labels->support.upper));
     emit_line(&e, "    n += %s > 0;", count);
@@ -464,7 +460,6 @@ static void emit_nth(struct compiler *c, struct text *out, const struct step *s,
     emit_param(&e, "r_", "r_");
     open(out, "int", "nth", s, ", int number, bool occupied, int not_");
     emit_line(&e, "int found = 0;");
-    emit_line(&e, "(void)team;");
     emit_line(&e, "for (int r_ = 1; r_ <= %s; r_++)",
               emit_int(&e, k->labels->support.upper));
     emit_line(&e,

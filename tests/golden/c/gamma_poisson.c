@@ -1077,7 +1077,6 @@ static const struct gbm_sequence sequences[] = {
 static void family_work(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double N_v = *s->N_v;
     *out++ = 1;
     *out++ = 14;

@@ -3119,7 +3119,6 @@ static const struct gbm_sequence sequences[] = {
 static void family_work(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double a_v = s->a_v_n1;
     const double K_v = *s->K_v;
     const double P_v = *s->P_v;

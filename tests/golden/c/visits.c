@@ -751,7 +751,6 @@ static const struct gbm_sequence sequences[] = {
 static void family_work(const void *state, double *out)
 {
     const struct state *s = (const struct state *)state;
-    (void)s;
     const double J_v = *s->J_v;
     const double N_v = *s->N_v;
     const double rate_v = s->rate_v_n2;
