@@ -248,12 +248,52 @@ static symp decided(struct compiler *c, const char *name, symp a, symp b)
     return all || none ? sym_num(c, all) : NULL;
 }
 
+static bool is_negated(symp term)
+{
+    for (int i = 0; term->kind == SYM_MUL && i < term->nargs; i++)
+        if (term->args[i]->kind == SYM_NUM)
+            return term->args[i]->number < 0;
+    return term->kind == SYM_NUM && term->number < 0;
+}
+
+static bool is_read_in(symp e, const void *other)
+{
+    return e->kind == SYM_REF && sym_may_have(other, e->var);
+}
+
+/* Whether e is a difference whose two sides read one variable, as x[i] - x[j]
+ * is; *sides: these. */
+static bool has_sides(struct compiler *c, symp e, symp sides[2])
+{
+    sides[0] = sides[1] = sym_num(c, 0);
+    for (int i = 0; e->kind == SYM_ADD && i < e->nargs; i++) {
+        symp term = e->args[i];
+        const bool less = is_negated(term);
+        sides[less] = sym_add2(c, sides[less], less ? sym_neg(c, term) : term);
+    }
+    return sym_any(sides[0], is_read_in, sides[1]);
+}
+
+/* A comparison with 0. Of such a difference its sides are compared: computed
+ * alike they round alike, so that they are equal where i is j. Of the
+ * difference of products a fused multiply-add leaves what one was rounded by.
+ */
+static symp compared_with_0(struct compiler *c, const char *name, symp e)
+{
+    symp sides[2];
+    if (has_sides(c, e, sides))
+        return sym_plain_call(c, name, NULL, 2, sides);
+    return sym_plain_call(c, name, NULL, 2, (symp[]){e, sym_num(c, 0)});
+}
+
 symp sym_eq(struct compiler *c, symp a, symp b)
 {
     double d;
     if (sym_difference(c, a, b, &d))
         return sym_num(c, d == 0);
     symp known = decided(c, "==", a, b);
+    if (!known && sym_is(b, 0))
+        return compared_with_0(c, "==", a);
     return known ? known : sym_plain_call(c, "==", NULL, 2, (symp[]){a, b});
 }
 
@@ -384,8 +424,7 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
     if (n == 2 && !strcmp(name, "&&"))
         return sym_and(c, args[0], args[1]);
     if (n == 1 && !strcmp(name, "step"))
-        return sym_plain_call(c, ">=", NULL, 2,
-                              (symp[]){args[0], sym_num(c, 0)});
+        return compared_with_0(c, ">=", args[0]);
     if (n == 1 && !strcmp(name, "logdet")) {
         symp simpler = simpler_logdet(c, args[0]);
         if (simpler)
@@ -403,7 +442,9 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
     if (known)
         return known;
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
-        if (!strcmp(name, comparisons[i]))
+        if (!strcmp(name, comparisons[i]) && n == 2 && sym_is(args[1], 0))
+            return compared_with_0(c, name, args[0]);
+        else if (!strcmp(name, comparisons[i]))
             return sym_plain_call(c, name, NULL, n, args);
     const struct entry *entry =
         library_find(c, ENTRY_FUNCTION, intern(c, name));
