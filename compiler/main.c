@@ -536,8 +536,24 @@ static bool is_new(struct compiler *c, const char *path)
     return true;
 }
 
-/* Adds the entries of every imported file, each file once. The list grows
- * while it is walked: what an imported file imports is appended. */
+static bool is_header(const char *path)
+{
+    const size_t n = strlen(path);
+    return n > 2 && !strcmp(path + n - 2, ".h");
+}
+
+/* Adds a header that is imported to what stands in the program: so devices have
+ * it, too. */
+static void add_code(struct compiler *c, const char *path,
+                     const struct source *s)
+{
+    c->code = intern_format(c, "%s/* %s, as it was imported */\n%s\n",
+                            c->code ? c->code : "", text_in_comment(c, path),
+                            s->text);
+}
+
+/* Adds the entries of every imported file, and headers, each file once. The
+ * list grows while it is walked: what an imported file imports is appended. */
 static void read_imports(struct compiler *c, struct program *p)
 {
     struct entry **entries = &p->entries;
@@ -553,6 +569,10 @@ static void read_imports(struct compiler *c, struct program *p)
 
         if (!is_new(c, path) || !(s = source_read(c, path, i->span)))
             continue;
+        if (is_header(i->path)) {
+            add_code(c, i->path, s);
+            continue;
+        }
         parse_source(c, s, &imported);
         if (imported.has_model || imported.data || imported.declarations ||
             imported.samplers)

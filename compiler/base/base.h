@@ -167,6 +167,7 @@ struct compiler {
     struct options options;
     struct file_read *files;
     const char *stdlib; /* folder of the standard library */
+    const char *code;   /* headers of the user's, for the program; or NULL */
     int nerrors, nwarnings;
     int ndraws;     /* random calls told apart by call.c */
     FILE *messages; /* stderr, or a memory stream in tests */

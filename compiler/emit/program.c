@@ -358,6 +358,7 @@ void emit_program(struct text *out, struct compiler *c, struct model *m)
                 text_in_comment(c, c->options.input));
     emit_includes(out, m);
     text_append(out, "\n");
+    text_append(out, c->code ? c->code : "");
     emit_state(out, m);
     text_append(out, "#include \"skeleton.h\"\n");
     if (c->options.with & WITH_GRADIENTS)
