@@ -19,6 +19,7 @@ from syntax import to_json
 from uneven import UNEVEN
 
 MOST_STATES, MOST_CELLS = 60000, 4e6
+LEFT_OUT = 0.002  # of a posterior, beyond what is summed over
 EXACTLY = {2: 40, 3: 32, 4: 14}  # as exact.POINTS, of polynomials
 PRIORS = ("dunif", "dbeta", "dgamma", "dexp", "dnorm")
 
@@ -432,6 +433,19 @@ def supports_of(b, e, data):
     return discrete, continuous
 
 
+def left_out(e, discrete, posterior):
+    """How much of the posterior lies at the last value that is summed over of a count
+    without an end: as much again may lie beyond."""
+    most = 0.0
+    for r, loops in e.each:
+        cell = e.cell(r.left, loops)
+        if r.random and r.value[1] in ("dpois", "dnegbin") and cell in discrete \
+                and not (r.bounds and r.bounds[2]):
+            values = posterior.states[:, posterior.cells.index(cell)]
+            most = max(most, posterior.mass[values == discrete[cell][-1]].sum())
+    return most
+
+
 def without_unread(lines, observed):
     """The text without parameters that were not taken in the end."""
     model = syntax.parse("model {\n" + "\n".join(lines) + "\n}\n")
@@ -480,8 +494,10 @@ def attempt(g, pieces):
     if not discrete or states > MOST_STATES or len(continuous) not in points or \
             states * points[len(continuous)] ** len(continuous) > MOST_CELLS:
         raise Retry
-    return Case(text, data, sorted(b.features),
-                exact.Posterior(e, discrete, continuous, points[len(continuous)]))
+    posterior = exact.Posterior(e, discrete, continuous, points[len(continuous)])
+    if left_out(e, discrete, posterior) > LEFT_OUT:
+        raise Retry
+    return Case(text, data, sorted(b.features), posterior)
 
 
 def normals(g):
