@@ -194,6 +194,8 @@ symp sym_select(struct compiler *c, symp cond, symp yes, symp no)
         return cond->number != 0 ? yes : no;
     if (sym_same(yes, no))
         return yes;
+    if (no->kind == SYM_SELECT && sym_same(cond, no->args[0]))
+        return sym_select(c, cond, yes, no->args[2]);
     return sym_make(c, (struct sym){.kind = SYM_SELECT}, 3,
                     (symp[]){cond, yes, no});
 }
@@ -274,6 +276,49 @@ static bool has_sides(struct compiler *c, symp e, symp sides[2])
     return sym_any(sides[0], is_read_in, sides[1]);
 }
 
+/* The first subscripts in which two expressions of one shape differ. */
+static bool differing_subscripts(symp a, symp b, symp *of_a, symp *of_b)
+{
+    if (a->kind != b->kind || a->nargs != b->nargs || sym_same(a, b))
+        return false;
+    for (int i = 0; i < a->nargs; i++) {
+        *of_a = a->args[i], *of_b = b->args[i];
+        if (sym_same(*of_a, *of_b))
+            continue;
+        return a->kind == SYM_REF ||
+               differing_subscripts(a->args[i], b->args[i], of_a, of_b);
+    }
+    return false;
+}
+
+/* Where a and b are one: f(x[i]) and f(x[j]), or f(x[1]), where i == j, or j is
+ * 1. NULL if nowhere, or if they are plain elements. */
+static symp one_where(struct compiler *c, symp a, symp b)
+{
+    symp ends[2];
+    if (a->kind == SYM_REF || b->kind == SYM_REF ||
+        !differing_subscripts(a, b, &ends[0], &ends[1]))
+        return NULL;
+    for (int turn = 0; turn < 2; turn++) {
+        symp from = ends[!turn], to = ends[turn];
+        if (from->kind == SYM_LOOP &&
+            sym_same(sym_replace_loop(c, turn ? a : b, from->loop, to),
+                     turn ? b : a))
+            return sym_eq(c, to, from);
+    }
+    return NULL;
+}
+
+/* A comparison. Where its sides are one it is known, though each may be
+ * computed by a function of its own, which rounds otherwise. */
+static symp compared(struct compiler *c, const char *name, symp a, symp b)
+{
+    symp plain = sym_plain_call(c, name, NULL, 2, (symp[]){a, b});
+    symp same = plain->kind == SYM_CALL ? one_where(c, a, b) : NULL;
+    const bool holds = name[strlen(name) - 1] == '=' && name[0] != '!';
+    return same ? sym_select(c, same, sym_num(c, holds), plain) : plain;
+}
+
 /* A comparison with 0. Of such a difference its sides are compared: computed
  * alike they round alike, so that they are equal where i is j. Of the
  * difference of products a fused multiply-add leaves what one was rounded by.
@@ -282,7 +327,7 @@ static symp compared_with_0(struct compiler *c, const char *name, symp e)
 {
     symp sides[2];
     if (has_sides(c, e, sides))
-        return sym_plain_call(c, name, NULL, 2, sides);
+        return compared(c, name, sides[0], sides[1]);
     return sym_plain_call(c, name, NULL, 2, (symp[]){e, sym_num(c, 0)});
 }
 
@@ -294,7 +339,7 @@ symp sym_eq(struct compiler *c, symp a, symp b)
     symp known = decided(c, "==", a, b);
     if (!known && sym_is(b, 0))
         return compared_with_0(c, "==", a);
-    return known ? known : sym_plain_call(c, "==", NULL, 2, (symp[]){a, b});
+    return known ? known : compared(c, "==", a, b);
 }
 
 symp sym_and(struct compiler *c, symp a, symp b)
@@ -444,6 +489,9 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
     for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
         if (!strcmp(name, comparisons[i]) && n == 2 && sym_is(args[1], 0))
             return compared_with_0(c, name, args[0]);
+        else if (!strcmp(name, comparisons[i]) && strchr("<>!", name[0]) &&
+                 n == 2)
+            return compared(c, name, args[0], args[1]);
         else if (!strcmp(name, comparisons[i]))
             return sym_plain_call(c, name, NULL, n, args);
     const struct entry *entry =

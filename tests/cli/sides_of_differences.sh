@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Ranks by step(x[i] - x[j]), where x is computed: an element is at least itself,
-# whatever the processor rounds (algebra/call.c); they are those of rank().
+# whatever the processor rounds, and where functions that compute x are compiled
+# otherwise (algebra/call.c); they are those of rank().
 source "$GBM_ROOT/tests/cli/lib"
 
 cat >ranks.gbm <<'E'
@@ -17,11 +18,13 @@ model {
     a[k] <- step(2 * x[k] + 1 - 2 * x[3] - 1)
     b[k] <- x[3] - x[k] < 0
     d[k] <- equals(x[3] - x[k], 0)
+    h[k] <- step(exp(x[1]) - exp(x[k]))
   }
   off[J + 1] <- sum(a[]) - (J + 1 - known[3])
   off[J + 2] <- sum(b[]) - (J - known[3])
   off[J + 3] <- sum(d[]) - 1
   off[J + 4] <- step(min(x[]) - x[2]) - equals(known[2], 1)
+  off[J + 5] <- sum(h[]) - known[1]
   mu ~ dnorm(0, 1)
   tau ~ dexp(1)
 }
@@ -36,5 +39,5 @@ rows = [r.split(",") for f in glob.glob("draws*.csv") for r in open(f)
         if r.strip() and r[0] != "#"]
 at = [i for i, name in enumerate(rows[0]) if name.startswith("off")]
 draws = [[float(r[i]) for i in at] for r in rows if r[0] != rows[0][0]]
-assert len(at) == 9 and len(draws) >= 300, (len(at), len(draws))
+assert len(at) == 10 and len(draws) >= 300, (len(at), len(draws))
 assert not any(map(any, draws)), [sum(map(bool, x)) for x in zip(*draws)]'
