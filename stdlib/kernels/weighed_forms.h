@@ -27,20 +27,17 @@ struct gbm_weighed_form_rows {
     real *weights[GBM_FORM_THREADS];
 };
 
-/* A piece: lists the values of the calling thread's row that may have a weight,
- * by what is known so far, and the most that a density can be; sets the weights
- * of the warp's rows from `first` on to 0. */
+/* A piece: lists the values of the calling thread's row, if that is among those
+ * from `first` on, that may have a weight, by what is known so far, and the
+ * most that a density can be. */
 template <class TRIALS>
 GBM_FN void gbm_weighed_form_piece(struct gbm_form_shared<TRIALS> *own,
-                                   const struct gbm_weighed_form_rows *rows,
-                                   struct gbm_weighed_form *f, int p, int first,
-                                   int values)
+                                   struct gbm_weighed_form *f, int p, int first)
 {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const float(*density)[GBM_FORM_ROWS] = own->density[warp];
     const float *weight = own->weight + p * GBM_FORM_VALUES;
     const float *unit = own->unit + p * GBM_FORM_VALUES;
-    const int k = p * GBM_FORM_VALUES + lane;
     if (f->norm > 0 && gbm_form_is_among<TRIALS>(first)) {
         const float wide = f->norm * own->most[p];
         float value[GBM_FORM_VALUES], largest = -GBM_INF;
@@ -57,12 +54,6 @@ GBM_FN void gbm_weighed_form_piece(struct gbm_form_shared<TRIALS> *own,
         own->may[p][threadIdx.x] = may;
         if (p < GBM_FORM_VALUES)
             own->kept[warp][p][lane] = largest + wide;
-    }
-#pragma unroll 8
-    for (int row = first; row < first + 16 * gbm_form_tiles<TRIALS>(); row++) {
-        real *to = rows->weights[32 * warp + row];
-        if (to && k < values)
-            to[k] = 0;
     }
 }
 
@@ -82,6 +73,52 @@ GBM_FN void gbm_weighed_form_settle(struct gbm_form_shared<TRIALS> *own,
         const uint32_t left = below ? 0 : *may;
         *may = listed ? (left | own->odd[p]) & ~own->absent[p] : 0;
     }
+}
+
+/* Sets weights of piece p that are not listed to 0; some: those that may be
+ * other already. Of a row of which nothing is known a warp does so together. */
+template <class TRIALS>
+GBM_FN void
+gbm_weighed_form_clear_piece(const struct gbm_form_shared<TRIALS> *own,
+                             const struct gbm_weighed_form_rows *rows, int p,
+                             int values, uint32_t some)
+{
+    const int lane = threadIdx.x % 32, first = p * GBM_FORM_VALUES;
+    real *weights = rows->weights[threadIdx.x];
+    const bool all = some == 0xffffffffu;
+    uint32_t whole = __ballot_sync(0xffffffffu, weights && all);
+    for (; whole; whole &= whole - 1) {
+        real *to = rows->weights[threadIdx.x - lane + __ffs((int)whole) - 1];
+        if (first + lane < values)
+            to[first + lane] = 0;
+    }
+    uint32_t left = weights && !all ? some & ~own->may[p][threadIdx.x] : 0;
+    for (; left; left &= left - 1)
+        weights[first + __ffs((int)left) - 1] = 0;
+}
+
+/* The same of all pieces, where marks do not say that they are 0. */
+template <class TRIALS>
+GBM_FN void gbm_weighed_form_clear(const struct gbm_form_shared<TRIALS> *own,
+                                   const struct gbm_weighed_form_rows *rows,
+                                   const struct gbm_marks *marks, int pieces,
+                                   int values)
+{
+    enum { TOGETHER = 4 };
+    for (int from = 0; from < pieces; from += TOGETHER) {
+        uint32_t none[TOGETHER];
+        GBM_EACH_FORM(i, TOGETHER)
+        {
+            const int p = from + i < pieces ? from + i : from;
+            none[i] =
+                marks->first ? marks->first[p * (long long)marks->step] : 0;
+        }
+        GBM_EACH_FORM(i, TOGETHER)
+        if (from + i < pieces)
+            gbm_weighed_form_clear_piece<TRIALS>(own, rows, from + i, values,
+                                                 ~none[i]);
+    }
+    __syncwarp();
 }
 
 /* The density of value number k. */
@@ -116,55 +153,151 @@ GBM_FN float gbm_weighed_form_low(const struct state *s,
     return low > -GBM_FORM_NEVER ? low - 1e-6f * fabsf(low) : (float)-GBM_INF;
 }
 
-/* Puts the densities of the values that are listed in their places, and sums
- * them up, by a warp: its lanes compute together, each a value of its own. */
+/* A warp's rows and values whose densities are to be computed, in words of
+ * their own: own->density, which nothing reads any more. */
+enum { GBM_WEIGHED_FORM_ROW = 27 /* bits of the value */ };
+
+/* Adds what the rows of the calling warp list of piece p, by value, as lanes
+ * with the same one read the same words. Returns how many there are. */
 template <class TRIALS>
-GBM_FN void gbm_weighed_form_exact(const struct gbm_form_shared<TRIALS> *own,
+GBM_FN int gbm_weighed_form_list(const struct gbm_form_shared<TRIALS> *own,
+                                 int p, uint32_t *list, int listed)
+{
+    const int lane = threadIdx.x % 32;
+    uint32_t rows = gbm_marks_turn(own->may[p][threadIdx.x]);
+    const int mine = __popc(rows);
+    int last = mine;
+    for (int step = 1; step < 32; step *= 2) {
+        const int before = __shfl_up_sync(0xffffffffu, last, step);
+        last += lane >= step ? before : 0;
+    }
+    uint32_t *to = list + listed + last - mine;
+    for (; rows; rows &= rows - 1)
+        *to++ = (uint32_t)(__ffs((int)rows) - 1) << GBM_WEIGHED_FORM_ROW |
+                (uint32_t)(p * GBM_FORM_VALUES + lane);
+    __syncwarp();
+    return listed + __shfl_sync(0xffffffffu, last, 31);
+}
+
+/* Puts the densities of the first 32 of n that are listed in their places; x:
+ * columns of the calling thread's row. */
+template <class TRIALS>
+GBM_FN void gbm_weighed_form_put(const struct gbm_weighed_form_rows *rows,
+                                 const typename TRIALS::layout *at,
+                                 const gbm_total *x, const gbm_total *table,
+                                 const uint32_t *list, int n)
+{
+    constexpr int columns = gbm_forms<TRIALS>::columns;
+    const int lane = threadIdx.x % 32;
+    const uint32_t one = list[lane < n ? lane : 0];
+    const int row = (int)(one >> GBM_WEIGHED_FORM_ROW);
+    const int k = (int)(one & ((1u << GBM_WEIGHED_FORM_ROW) - 1));
+    gbm_total of_row[columns];
+    GBM_EACH_FORM(c, columns)
+    of_row[c] = __shfl_sync(0xffffffffu, x[c], row);
+    const real density = gbm_weighed_form_density<TRIALS>(at, of_row, table, k);
+    if (lane < n)
+        rows->weights[threadIdx.x - lane + row][k] = density;
+}
+
+/* Puts the densities of the values that are listed in their places, by a warp.
+ * Its rows list few or many, so lanes take what the warp has in turn. */
+template <class TRIALS>
+GBM_FN void gbm_weighed_form_exact(struct gbm_form_shared<TRIALS> *own,
+                                   const struct gbm_weighed_form_rows *rows,
                                    const typename TRIALS::layout *at,
                                    const gbm_total *x, const gbm_total *table,
-                                   int pieces, real *weights,
-                                   struct gbm_row_sum *sum)
+                                   int pieces)
 {
-    uint32_t left = own->may[0][threadIdx.x];
-    for (int p = 0;;) {
-        while (!left && p + 1 < pieces)
-            left = own->may[++p][threadIdx.x];
-        if (!__ballot_sync(0xffffffffu, left != 0))
-            return;
-        if (!left)
-            continue;
-        const int k = p * GBM_FORM_VALUES + __ffs((int)left) - 1;
-        left &= left - 1;
-        weights[k] =
-            gbm_row_weigh(sum, at->first + k,
-                          gbm_weighed_form_density<TRIALS>(at, x, table, k));
+    uint32_t *list = (uint32_t *)own->density[threadIdx.x / 32];
+    static_assert(32 * GBM_FORM_VALUES + 31 <= GBM_FORM_VALUES * GBM_FORM_ROWS,
+                  "a piece, and what is left of those before");
+    int listed = 0;
+    for (int p = 0; p < pieces; p++) {
+        listed = gbm_weighed_form_list<TRIALS>(own, p, list, listed);
+        const int rest = p + 1 < pieces ? listed % 32 : 0;
+        int from = 0;
+        for (; from < listed - rest; from += 32)
+            gbm_weighed_form_put<TRIALS>(rows, at, x, table, list + from,
+                                         listed - from);
+        if (threadIdx.x % 32 < rest && from > 0)
+            list[threadIdx.x % 32] = list[from + threadIdx.x % 32];
+        listed = rest;
+        __syncwarp();
+    }
+}
+
+/* Calls each(bit, weights[bit]) for what the calling thread's row lists of
+ * piece p, whose weights these are. */
+template <class TRIALS, class EACH>
+GBM_FN void gbm_weighed_form_each(const struct gbm_form_shared<TRIALS> *own,
+                                  int p, const real *weights, EACH each)
+{
+    enum { TOGETHER = 4 };
+    for (uint32_t left = own->may[p][threadIdx.x]; left;) {
+        int bit[TOGETHER];
+        real weight[TOGETHER];
+        GBM_EACH_FORM(i, TOGETHER)
+        {
+            bit[i] = __ffs((int)left) - 1;
+            left &= left - 1;
+            weight[i] = bit[i] < 0 ? 0 : weights[bit[i]];
+        }
+        GBM_EACH_FORM(i, TOGETHER)
+        if (bit[i] >= 0)
+            each(bit[i], weight[i]);
     }
 }
 
 /* Makes weights of the densities of the calling thread's row. */
 template <class TRIALS>
-GBM_FN void gbm_weighed_form_end(const struct gbm_form_shared<TRIALS> *own,
-                                 const struct state *s, long long element,
-                                 const struct gbm_row_sum *sum, int pieces,
-                                 real *weights, real *total)
+GBM_FN void gbm_weighed_form_norm(const struct gbm_form_shared<TRIALS> *own,
+                                  const struct state *s, long long element,
+                                  const struct gbm_row_sum *sum, int pieces,
+                                  real *weights, real *total)
 {
     const struct gbm_marks marks = TRIALS::marks(s, element);
     const bool any = gbm_is_finite(sum->most);
     const real norm = any ? 1 / (real)sum->sum : 0;
     for (int p = 0; p < pieces; p++) {
-        uint32_t left = own->may[p][threadIdx.x], none = 0xffffffffu;
-        while (left) {
-            const int bit = __ffs((int)left) - 1;
-            real *w = weights + p * GBM_FORM_VALUES + bit;
-            left &= left - 1;
-            *w = gbm_weighed_weight(*w, sum->most, norm);
-            none ^= *w != 0 ? 1u << bit : 0;
-        }
+        real *of_piece = weights + p * GBM_FORM_VALUES;
+        uint32_t none = 0xffffffffu;
+        gbm_weighed_form_each<TRIALS>(
+            own, p, of_piece, [&](int bit, real density) {
+                const real weight =
+                    gbm_weighed_weight(density, sum->most, norm);
+                of_piece[bit] = weight;
+                none ^= weight != 0 ? 1u << bit : 0;
+            });
         if (marks.first)
             marks.first[p * (long long)marks.step] = none;
     }
     *total = any ? sum->most + real_log((real)sum->sum) : sum->most;
     TRIALS::put(s, element, sum->best);
+}
+
+/* Sums up the densities of the calling thread's row, and makes weights of
+ * them; `bounded`: only those that are listed matter. */
+template <class TRIALS>
+GBM_FN void gbm_weighed_form_end(const struct gbm_form_shared<TRIALS> *own,
+                                 const struct state *s,
+                                 const typename TRIALS::layout *at,
+                                 long long element, bool bounded, int pieces,
+                                 real *weights, real *total)
+{
+    struct gbm_row_sum sum = {-GBM_INF, 0, at->first, false};
+    for (int p = 0; p < pieces; p++) {
+        const int first = p * GBM_FORM_VALUES;
+        gbm_weighed_form_each<TRIALS>(
+            own, p, weights + first, [&](int bit, real density) {
+                gbm_row_weigh(&sum, at->first + first + bit, density);
+            });
+    }
+    if (bounded && !sum.wrong)
+        gbm_weighed_form_norm<TRIALS>(own, s, element, &sum, pieces, weights,
+                                      total);
+    else
+        gbm_row_expect<TRIALS>(s, element, at->last - at->first + 1);
 }
 
 /* The rows of a block; the calling thread's is that of `element`, if `is`. */
@@ -190,18 +323,15 @@ GBM_FN void gbm_weighed_form_block(struct gbm_form_shared<TRIALS> *own,
     gbm_form_sorts(own, words, values);
     __syncthreads();
     gbm_form_pieces<TRIALS>(own, words, values, [&](int p, int first) {
-        gbm_weighed_form_piece<TRIALS>(own, rows, &f, p, first, values);
+        gbm_weighed_form_piece<TRIALS>(own, &f, p, first);
     });
     gbm_weighed_form_settle<TRIALS>(own, &f, is && f.norm > 0, pieces);
-    struct gbm_row_sum sum = {-GBM_INF, 0, at.first, false};
-    gbm_weighed_form_exact<TRIALS>(own, &at, x, table, pieces, weights, &sum);
-    if (!is)
-        return;
-    if (f.norm > 0 && !sum.wrong)
-        gbm_weighed_form_end<TRIALS>(own, s, element, &sum, pieces, weights,
-                                     total);
-    else
-        gbm_row_expect<TRIALS>(s, element, values);
+    const struct gbm_marks marks = TRIALS::marks(s, element);
+    gbm_weighed_form_clear<TRIALS>(own, rows, &marks, pieces, values);
+    gbm_weighed_form_exact<TRIALS>(own, rows, &at, x, table, pieces);
+    if (is)
+        gbm_weighed_form_end<TRIALS>(own, s, &at, element, f.norm > 0, pieces,
+                                     weights, total);
 }
 
 /* As gbm_rows_weighed, a row a thread. */

@@ -31,6 +31,19 @@ GBM_FN void gbm_marks_clear(const struct gbm_marks *marks, int values)
     for (int k = 0; marks->first && k < (values + 31) / 32; k++)
         marks->first[(long long)k * marks->step] = 0;
 }
+
+/* A warp's lane k gets bit k of all lanes' words, that of lane i as bit i. */
+GBM_FN uint32_t gbm_marks_turn(uint32_t word)
+{
+    uint32_t lower = 0x0000ffffu;
+    for (int j = 16; j > 0; j /= 2) {
+        const uint32_t other = __shfl_xor_sync(0xffffffffu, word, j);
+        word = threadIdx.x & j ? (word & ~lower) | ((other & ~lower) >> j)
+                               : (word & lower) | ((other & lower) << j);
+        lower ^= lower << j / 2;
+    }
+    return word;
+}
 #endif
 
 #endif

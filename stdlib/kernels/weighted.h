@@ -173,19 +173,6 @@ GBM_FN void gbm_weighted_listed(const struct state *s,
     }
 }
 
-/* A warp's lane k gets bit k of all lanes' words, that of lane i as bit i. */
-GBM_FN uint32_t gbm_weighted_turn(uint32_t word)
-{
-    uint32_t lower = 0x0000ffffu;
-    for (int j = 16; j > 0; j /= 2) {
-        const uint32_t other = __shfl_xor_sync(0xffffffffu, word, j);
-        word = threadIdx.x & j ? (word & ~lower) | ((other & ~lower) >> j)
-                               : (word & lower) | ((other & lower) << j);
-        lower ^= lower << j / 2;
-    }
-    return word;
-}
-
 /* Adds the rows that the lanes list, `listed` the calling one. */
 template <class TABLE>
 GBM_FN void
@@ -234,7 +221,7 @@ GBM_FN void gbm_weighted_marked(const struct state *s,
         word[i] =
             gbm_weighted_word<TABLE>(s, u, 32 * first + own + i * each, rows);
     for (int from = 32 * first; from < rows; from += each) {
-        uint32_t left = gbm_weighted_turn(word[0]);
+        uint32_t left = gbm_marks_turn(word[0]);
         const bool last = from >= rows - each;
 #pragma unroll
         for (int i = 1; i < AHEAD; i++)

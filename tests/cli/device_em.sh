@@ -124,3 +124,7 @@ for forms in 0 1; do
         find_mode marked --device cuda --init init.json
     agrees_with_host marked
 done
+# sums that read weights without their marks
+GBM_CUDA_BESIDE=0 GBM_CUDA_ROWS=1 GBM_CUDA_FORMS=1 \
+    find_mode unmarked --device cuda --init init.json
+agrees_with_host unmarked
