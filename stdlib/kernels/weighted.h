@@ -65,9 +65,17 @@ struct gbm_weighted_list {
     int row[rows][32];
 };
 
+/* Those that may have one, by marks. The longer it is, the more lanes are at
+ * work when the first has no room. */
+struct gbm_weighted_marked_list {
+    static constexpr int rows = 28;
+    int row[rows][32];
+};
+
 /* What a block shares: lists, then what warps have of some cells. */
 union gbm_weighted_room {
     struct gbm_weighted_list lists[GBM_WEIGHTED_WARPS];
+    struct gbm_weighted_marked_list marked[GBM_WEIGHTED_WARPS];
     gbm_total shares[GBM_WEIGHTED_TOGETHER][GBM_WEIGHTED_WARPS][32];
 };
 
@@ -173,20 +181,33 @@ GBM_FN void gbm_weighted_listed(const struct state *s,
     }
 }
 
-/* Adds the rows that the lanes list, `listed` the calling one. */
+/* Adds the rows that the lanes list, `listed` the calling one. Weights are read
+ * some rows ahead. */
 template <class TABLE>
-GBM_FN void
-gbm_weighted_settle(const struct state *s, const struct gbm_weighted_unit *u,
-                    struct gbm_weighted_list *list, int listed, gbm_total *sum)
+GBM_FN void gbm_weighted_settle(const struct state *s,
+                                const struct gbm_weighted_unit *u,
+                                const struct gbm_weighted_marked_list *list,
+                                int listed, gbm_total *sum)
 {
+    enum { AHEAD = GBM_WEIGHTED_AHEAD };
     const int own = (int)threadIdx.x % 32;
-#pragma unroll 4
-    for (int i = 0; i < listed; i++)
-        list->weight[i][own] = TABLE::weight(s, u->group, list->row[i][own]);
-    for (int i = 0; i < listed; i++)
-        if (list->weight[i][own] != 0)
-            gbm_weighted_add<TABLE>(s, u, list->weight[i][own],
-                                    list->row[i][own], sum);
+    gbm_total weight[AHEAD];
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+        weight[i] =
+            i < listed ? TABLE::weight(s, u->group, list->row[i][own]) : 0;
+    for (int i = 0; i < listed; i++) {
+        const gbm_total now = weight[0];
+        const int next = i + AHEAD;
+#pragma unroll
+        for (int k = 1; k < AHEAD; k++)
+            weight[k - 1] = weight[k];
+        weight[AHEAD - 1] =
+            next < listed ? TABLE::weight(s, u->group, list->row[next][own])
+                          : 0;
+        if (now != 0)
+            gbm_weighted_add<TABLE>(s, u, now, list->row[i][own], sum);
+    }
     __syncwarp();
 }
 
@@ -206,10 +227,10 @@ GBM_FN uint32_t gbm_weighted_word(const struct state *s,
  * for all groups of the warp, some rows ahead, and gets those of its group for
  * 32 rows. */
 template <class TABLE>
-GBM_FN void gbm_weighted_marked(const struct state *s,
-                                const struct gbm_weighted_unit *u, int first,
-                                int step, int rows,
-                                struct gbm_weighted_list *list, gbm_total *sum)
+GBM_FN void
+gbm_weighted_marked(const struct state *s, const struct gbm_weighted_unit *u,
+                    int first, int step, int rows,
+                    struct gbm_weighted_marked_list *list, gbm_total *sum)
 {
     enum { AHEAD = GBM_WEIGHTED_AHEAD };
     const int own = (int)threadIdx.x % 32;
@@ -255,7 +276,7 @@ GBM_FN void gbm_weighted_sums(const struct state *s,
     for (int c = 0; c < tile::cells; c++)
         sum[c] = 0;
     if constexpr (TABLE::marked)
-        gbm_weighted_marked<TABLE>(s, u, first, step, rows, &room->lists[warp],
+        gbm_weighted_marked<TABLE>(s, u, first, step, rows, &room->marked[warp],
                                    sum);
     else if constexpr (tile::cells <= GBM_WEIGHTED_FEW)
         gbm_weighted_all<TABLE>(s, u, first, step, rows, sum);
