@@ -23,6 +23,7 @@ struct emitter {
     bool shared_out;    /* some loop was, so far */
     bool clamped;       /* log(a - b) is that of 0 where rounding makes a < b */
     int whole;          /* depth of what must be C's int, as in a subscript */
+    int compared;       /* depth of comparisons between counts */
     struct {
         const char *name, *as;
         symp value; /* a number, if it is known to be one; or NULL */

@@ -648,6 +648,17 @@ static const char *emit_once(struct emitter *e, symp x, const char *text)
     return name;
 }
 
+static const char *emit_comparison(struct emitter *e, symp x)
+{
+    const bool counts =
+        model_is_integer(x->args[0]) && model_is_integer(x->args[1]);
+    e->compared += counts;
+    const char *s = intern_format(e->c, "%s %s %s", emit_in(e, x->args[0], 1),
+                                  x->name, emit_in(e, x->args[1], 1));
+    e->compared -= counts;
+    return s;
+}
+
 static const char *emit_call(struct emitter *e, symp x)
 {
     struct compiler *c = e->c;
@@ -672,8 +683,7 @@ static const char *emit_call(struct emitter *e, symp x)
         return value;
     }
     if (x->nargs == 2 && model_is_integer(x))
-        return intern_format(c, "%s %s %s", emit_in(e, x->args[0], 1), name,
-                             emit_in(e, x->args[1], 1));
+        return emit_comparison(e, x);
     if (x->nargs == 1 && !strcmp(name, "!"))
         return intern_format(c, "!(%s)", emit_expr(e, x->args[0]));
     if (x->nargs == 2 && (!strcmp(name, "max") || !strcmp(name, "min")))
@@ -693,9 +703,23 @@ static const char *emit_call(struct emitter *e, symp x)
     return emit_once(e, x, text);
 }
 
+/* What a sum begins with that C would take for one of its integers, at first at
+ * least, as two counts of more than 2^30 are beyond these. Where it is
+ * compared, single precision has too few digits. */
+static const char *cast_of_sum(const struct emitter *e, symp x)
+{
+    int counts = 0;
+    for (int i = 0; i < x->nargs && model_is_integer(x->args[i]); i++)
+        counts += x->args[i]->kind == SYM_REF || x->args[i]->kind == SYM_MUL;
+    if (counts < 2 || e->whole)
+        return "";
+    return e->compared && model_is_integer(x) ? "(long long)" : "(real)";
+}
+
 static const char *emit_add(struct emitter *e, symp x)
 {
     struct text t = {0};
+    const char *cast = cast_of_sum(e, x);
     for (int i = 0; i < x->nargs; i++) {
         symp a = x->args[i];
         bool minus = (a->kind == SYM_NUM && a->number < 0) ||
@@ -703,11 +727,15 @@ static const char *emit_add(struct emitter *e, symp x)
                       a->args[0]->number < 0);
         if (minus)
             a = sym_neg(e->c, a);
-        text_printf(&t, "%s%s",
+        text_printf(&t, "%s%s%s",
                     minus ? (i ? " - " : "-")
                     : i   ? " + "
                           : "",
-                    emit_in(e, a, minus ? 2 : 1));
+                    i ? "" : cast,
+                    emit_in(e, a,
+                            *cast && !i ? 9
+                            : minus     ? 2
+                                        : 1));
     }
     return text_take(e->c, &t);
 }
