@@ -131,7 +131,7 @@ static void emit_line_of(struct compiler *c, struct text *out,
     emit_line(&e,
               "const struct gbm_scaling k = {sums[0], sums[1], sums[2], "
               "sums[3]%s};",
-              logarithms ? ", sums[4]" : "");
+              logarithms ? ", sums[4]" : ", 0");
     emit_line(&e, "return k;");
     text_append(out, "}\n");
 }

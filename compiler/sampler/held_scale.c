@@ -250,7 +250,7 @@ static void emit_line_of(struct compiler *c, struct text *out,
     if (k->node->var->barren) /* all are drawn forward */
         emit_line(&e, "sums[3] += !%s;", emit_expr(&e, sym_live(c, node)));
     emit_line(&e, "const struct gbm_scaling k = {sums[0], sums[1], sums[2], "
-                  "sums[3]};");
+                  "sums[3], 0};");
     emit_line(&e, "return k;");
     text_append(out, "}\n");
 }

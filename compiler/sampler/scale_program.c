@@ -234,7 +234,7 @@ static void emit_line_of(struct compiler *c, struct text *out,
     text_printf(out,
                 "GBM_FN struct gbm_scaling line_%s(const struct state *s, "
                 "const struct gbm_team *team,\n    int left%s)\n{\n    "
-                "struct gbm_scaling k = {0, 0, 0, 0};\n",
+                "struct gbm_scaling k = {0, 0, 0, 0, 0};\n",
                 s->name, node_parameter(s));
     if (scaling_of(s)->divided)
         emit_node(&e, s, "node");

@@ -428,7 +428,7 @@ GBM_FN void update_y_z_v(const struct state *s, struct gbm_rng *rng,
 GBM_FN struct gbm_scaling line_scale_beta_v_y_z_v(const struct state *s, const struct gbm_team *team,
     int left)
 {
-    struct gbm_scaling k = {0, 0, 0, 0};
+    struct gbm_scaling k = {0, 0, 0, 0, 0};
     /* beta[j] ~ normal(0, 10) */
     {
         GBM_TEAM_FOR(j_v, 1, (*s->p_v) + 1, team) {
