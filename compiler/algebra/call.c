@@ -440,10 +440,25 @@ static symp scaled_trace(struct compiler *c, symp array, symp other)
                     sym_call(c, "trace_solve", 2, (symp[]){of, other}));
 }
 
-symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
+/* What name says, if that is one of these; else NULL. */
+static symp comparison(struct compiler *c, const char *name, int n,
+                       const symp *args)
 {
     static const char *const comparisons[] = {
         "<", "<=", ">", ">=", "!=", "||", "!"};
+    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
+        if (!strcmp(name, comparisons[i]) && n == 2 && sym_is(args[1], 0))
+            return compared_with_0(c, name, args[0]);
+        else if (!strcmp(name, comparisons[i]) && strchr("<>!", name[0]) &&
+                 n == 2)
+            return compared(c, name, args[0], args[1]);
+        else if (!strcmp(name, comparisons[i]))
+            return sym_plain_call(c, name, NULL, n, args);
+    return NULL;
+}
+
+symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
+{
     if (n == 2 && !strcmp(name, "+"))
         return sym_add2(c, args[0], args[1]);
     if (n == 2 && !strcmp(name, "-"))
@@ -486,14 +501,9 @@ symp sym_call(struct compiler *c, const char *name, int n, const symp *args)
     symp known = ordered ? decided(c, name, args[0], args[1]) : NULL;
     if (known)
         return known;
-    for (size_t i = 0; i < sizeof comparisons / sizeof *comparisons; i++)
-        if (!strcmp(name, comparisons[i]) && n == 2 && sym_is(args[1], 0))
-            return compared_with_0(c, name, args[0]);
-        else if (!strcmp(name, comparisons[i]) && strchr("<>!", name[0]) &&
-                 n == 2)
-            return compared(c, name, args[0], args[1]);
-        else if (!strcmp(name, comparisons[i]))
-            return sym_plain_call(c, name, NULL, n, args);
+    known = comparison(c, name, n, args);
+    if (known)
+        return known;
     const struct entry *entry =
         library_find(c, ENTRY_FUNCTION, intern(c, name));
     if (entry && entry_value(entry, "as") && entry->nparameters == n) {
