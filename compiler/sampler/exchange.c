@@ -35,15 +35,14 @@ static bool draws_labels(const struct model *m, const struct step *s)
             s->sampler == &sampler_forward_backward) &&
            s->support.lower && s->support.upper && !s->integrated &&
            s->support.lower->kind == SYM_NUM && sym_fixed(s->support.upper) &&
-           !s->family->nslices && s->family->nloops <= 1 &&
-           sampler_is_free(m, s->family);
+           !s->family->nslices && sampler_is_free(m, s->family);
 }
 
 /* All labels of v begin with the same number, and k->labels becomes the
  * last step that draws some; how many there are may be known at load alone. */
 static bool are_labels(struct exchange *k, const struct var *v)
 {
-    if (v->ndim != 1 || v->role != ROLE_STOCHASTIC || v->whole || v->rest_of)
+    if (v->ndim == 0 || v->role != ROLE_STOCHASTIC || v->whole || v->rest_of)
         return false;
     for (const struct family *f = v->families; f; f = f->next_of_var) {
         const struct step *s = f->stochastic ? sampler_step_of(k->m, f) : NULL;
@@ -310,6 +309,80 @@ static bool find_components(struct exchange *k)
     return !k->failed && k->has.n + k->turned.n > 0 && turned_are_apart(k);
 }
 
+/* ---- cells of matrices that the labels' own densities read ----------------
+ */
+
+/* In which dimensions e reads v at labels. */
+static unsigned dims_at_labels(const struct exchange *k, symp e,
+                               const struct var *v)
+{
+    unsigned dims = 0;
+    for (int i = 0; i < e->nargs; i++) {
+        if (e->kind == SYM_REF && e->var == v && at_label(k, e->args[i]))
+            dims |= 1U << i;
+        dims |= dims_at_labels(k, e->args[i], v);
+    }
+    return dims;
+}
+
+static bool reads_pieces(const struct exchange *k, const struct factor *g)
+{
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
+    if (k->pieces.n && g->opaque)
+        return true;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < k->pieces.n; j++)
+            if (model_reads(k->m, all[i], k->pieces.of[j].cell->var))
+                return true;
+    return false;
+}
+
+/* Whether what other densities have of labels tells nothing of the cells. */
+static bool are_read_by_labels_alone(const struct exchange *k)
+{
+    for (const struct factor *g = k->m->factors; g; g = g->next)
+        if (!g->replaced && reads_labels(k, g) &&
+            g->family->var != label_of(k) && reads_pieces(k, g))
+            return false;
+    return true;
+}
+
+static bool pieces_are_apart(const struct exchange *k)
+{
+    for (int i = 0; i < k->pieces.n; i++) {
+        const struct var *v = k->pieces.of[i].cell->var;
+        if (v == label_of(k) || sampler_component_cells(&k->has, v))
+            return false;
+        for (int j = 0; j < k->turned.n; j++)
+            if (k->turned.turns[j].u == v || k->turned.turns[j].v == v)
+                return false;
+    }
+    return true;
+}
+
+/* Where labels' densities tell them apart, what they read changes, too, if each
+ * cell can be what the other labels' is. */
+static void find_pieces(struct exchange *k)
+{
+    if (!k->told || !are_two(k))
+        return;
+    for (struct var *v = k->m->vars; v; v = v->next) {
+        const struct pieces before = k->pieces;
+        unsigned dims = 0;
+        symp all[FACTOR_EXPRESSIONS];
+        for (const struct factor *g = k->m->factors; g; g = g->next) {
+            const bool own = !g->replaced && g->family->var == label_of(k);
+            const int n = own ? model_factor_expressions(g, all) : 0;
+            for (int i = 0; i < n; i++)
+                dims |= dims_at_labels(k, all[i], v);
+        }
+        if (dims && sampler_add_pieces(k->c, k->m, &k->pieces, v, dims) &&
+            !(pieces_are_apart(k) && are_read_by_labels_alone(k)))
+            k->pieces = before;
+    }
+}
+
 /* ---- what tells one from another -------------------------------------------
  */
 
@@ -483,6 +556,13 @@ static bool is_alike(const struct exchange *k, const struct step *s,
            becomes(k, logp_of(k->c, g), of_other(k, g, logp_of));
 }
 
+static bool follows_group(const struct step *s, const struct factor *g)
+{
+    return sym_any(g->logp, sampler_follows_group, s) ||
+           (g->lower && sym_any(g->lower, sampler_follows_group, s)) ||
+           (g->upper && sym_any(g->upper, sampler_follows_group, s));
+}
+
 /* The densities that change; false: one that may not be had at once, or none
  * by which components differ. */
 static bool find_changed(struct exchange *k, struct step *s)
@@ -492,11 +572,9 @@ static bool find_changed(struct exchange *k, struct step *s)
         if (g->replaced || !group_mentions(k->c, s, g) ||
             (reads_labels(k, g) && !(k->told && g->family->var == label_of(k))))
             continue;
-        if (sym_any(g->logp, sampler_follows_group, s) ||
-            (g->lower && sym_any(g->lower, sampler_follows_group, s)) ||
-            (g->upper && sym_any(g->upper, sampler_follows_group, s)))
+        if (follows_group(s, g))
             return false;
-        if (!reads_labels(k, g) && is_alike(k, s, g))
+        if (!reads_labels(k, g) && !reads_pieces(k, g) && is_alike(k, s, g))
             continue;
         told = true;
         k->ends = k->ends || !ends_alike(k, s, g);
@@ -516,6 +594,31 @@ static bool add_members(struct step *s, const struct var *v)
             return false;
         s->block.members[s->block.n].family = f;
         s->block.members[s->block.n++].count = sym_num(exchange_of(s)->c, 1);
+    }
+    return true;
+}
+
+static bool is_member(const struct step *s, const struct family *f)
+{
+    bool is = false;
+    for (int i = 0; i < s->block.n; i++)
+        is = is || s->block.members[i].family == f;
+    return is;
+}
+
+static bool add_pieces(struct exchange *k, struct step *s)
+{
+    for (int i = 0; i < k->pieces.n; i++) {
+        const struct var *v = k->pieces.of[i].cell->var;
+        for (struct family *f = v->families; f; f = f->next_of_var) {
+            if (!f->stochastic || is_member(s, f))
+                continue;
+            if (s->block.n == MAX_MEMBERS)
+                return false;
+            s->block.members[s->block.n].family = f;
+            s->block.members[s->block.n++].count = sym_num(k->c, 1);
+            k->ends = k->ends || f->factor->lower || f->factor->upper;
+        }
     }
     return true;
 }
@@ -540,6 +643,7 @@ static struct step *make_step(struct exchange *k)
         if (k->turned.turns[i].kind != TURN_STAYS)
             fits = fits && add_members(s, k->turned.turns[i].u) &&
                    add_members(s, k->turned.turns[i].v);
+    fits = fits && add_pieces(k, s);
     return fits && find_changed(k, s) ? s : NULL;
 }
 
@@ -563,7 +667,15 @@ void sampler_find_exchanges(struct compiler *c, struct model *m)
         *k = (struct exchange){.c = c, .m = m};
         if (!are_labels(k, v) || k->labels->turn.again)
             continue;
-        struct step *move = find_components(k) ? make_step(k) : NULL;
+        if (!find_components(k))
+            continue;
+        const struct exchange without = *k;
+        find_pieces(k);
+        struct step *move = make_step(k);
+        if (!move && k->pieces.n) {
+            *k = without;
+            move = make_step(k);
+        }
         if (move)
             insert(m, k->labels, move);
     }

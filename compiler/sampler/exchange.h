@@ -3,6 +3,7 @@
 #define GBMC_SAMPLER_EXCHANGE_H
 
 #include "sampler/component.h"
+#include "sampler/pieces.h"
 #include "sampler/turned.h"
 
 struct exchange {
@@ -14,6 +15,7 @@ struct exchange {
     int nends;
     struct components has;
     struct turned turned; /* of two labels: numbers that go with them */
+    struct pieces pieces; /* of two labels, where these are told apart: cells */
     bool told;            /* the labels' own densities tell them apart */
     bool ends;            /* where some density is 0 tells components apart */
     bool more, failed;

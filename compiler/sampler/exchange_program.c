@@ -118,6 +118,7 @@ static void emit_trade(struct compiler *c, struct text *out,
     for (int i = 0; i < k->has.n; i++)
         emit_trade_cells(&e, k, &k->has.cells[i]);
     sampler_emit_turns(&e, &k->turned);
+    sampler_emit_pieces(&e, &k->pieces);
     emit_close(&e, 1);
     emit_line(&e, "gbm_team_sync(team);");
     for (int i = 0; i < k->has.n; i++) {
@@ -147,7 +148,8 @@ static void emit_trade_labels(struct compiler *c, struct text *out,
             emit_line(&e, "if (team->lane == 0)");
         const int braces =
             emit_open_part(&e, sampler_all_instances(c, f->factor), true);
-        const char *z = emit_expr(&e, sym_ref(c, f->var, 1, f->lower));
+        const char *z =
+            emit_expr(&e, sym_ref(c, f->var, f->var->ndim, f->lower));
         emit_line(&e, "%s = gbm_traded(%s, a_ + (%d), b_ + (%d));", z, z,
                   before, before);
         emit_close(&e, braces);
@@ -189,9 +191,10 @@ static void emit_held(struct compiler *c, struct text *out,
                 emit_line(&e, "held = held || %s != %s;",
                           emit_int(&e, sym_extent(c, v, d)), labels_of(&e, k));
     }
-    if (k->turned.n)
+    if (k->turned.n || k->pieces.n)
         emit_line(&e, "held = held || %s != 2;", labels_of(&e, k));
     sampler_emit_turns_held(&e, &k->turned);
+    sampler_emit_pieces_held(&e, &k->pieces);
     text_append(out, "    return held;\n}\n\n");
 }
 
