@@ -544,6 +544,10 @@ struct gbm_step {
     double (*scales)(const void *state, const struct gbm_sweep *sweep,
                      uint32_t chain, void (*between)(void *context),
                      void *context);
+    /* Not NULL: a device's program for sweeps behind warm-up may be compiled
+     * without an optional move of it (GBM_SETTLED), if this holds for the state
+     * of each chain: by what it has learnt the move is made no more. */
+    bool (*idle)(const void *state);
     int inverse;                         /* GBM_STEP_INDEX */
     const struct gbm_dense *dense;       /* GBM_STEP_DENSE */
     const struct gbm_joint_block *joint; /* GBM_STEP_MAP: the block is its one

@@ -261,19 +261,29 @@ static struct cuda_order *add(struct hall *hall, struct list *list,
     return o;
 }
 
+static struct cuda_order *find(struct list *list, enum cuda_level level,
+                               const struct rt_key *key)
+{
+    for (int i = 0; i < atomic_load(&list->n); i++) {
+        struct cuda_order *o = &list->orders[i];
+        if (o->level == level && o->program.keys[level].a == key->a &&
+            o->program.keys[level].b == key->b)
+            return o;
+    }
+    return NULL;
+}
+
 struct cuda_order *cuda_apart_find(const struct cuda *c,
                                    const struct cuda_program *p,
                                    enum cuda_level level)
 {
-    struct list *list = c->apart ? &c->apart->hall->now : NULL;
+    return c->apart ? find(&c->apart->hall->now, level, &p->keys[level]) : NULL;
+}
 
-    for (int i = 0; list && i < atomic_load(&list->n); i++) {
-        struct cuda_order *o = &list->orders[i];
-        if (o->level == level && o->program.keys[level].a == p->keys[level].a &&
-            o->program.keys[level].b == p->keys[level].b)
-            return o;
-    }
-    return NULL;
+struct cuda_order *cuda_apart_find_later(const struct cuda *c,
+                                         const struct rt_key *key)
+{
+    return c->apart ? find(&c->apart->hall->later, CUDA_SETTLED, key) : NULL;
 }
 
 void cuda_apart_order(struct cuda *c, struct cuda_program *const *programs,

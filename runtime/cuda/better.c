@@ -30,6 +30,11 @@ bool cuda_better_begin(struct cuda *c, const struct cuda_program *programs,
             if (programs[i].level < (enum cuda_level)level)
                 b->orders[level][i] =
                     cuda_apart_later(c, &programs[i], (enum cuda_level)level);
+    for (int i = 0; i < n; i++)
+        if (programs[i].settles &&
+            !rt_cache_has(&programs[i].keys[CUDA_SETTLED], "cubin"))
+            b->orders[CUDA_SETTLED][i] =
+                cuda_apart_later(c, &programs[i], CUDA_SETTLED);
     return true;
 }
 
@@ -73,15 +78,17 @@ static bool load_better(struct cuda_better *b, enum cuda_level level, int i,
 
 /* Loads what is ready; olds[]: what it replaces, for the caller to unload once
  * nothing asks for it. */
-static int load_ready(struct cuda_better *b, enum cuda_level most,
+static int load_ready(const struct cuda *c, enum cuda_level most,
                       CUmodule *olds)
 {
+    struct cuda_better *b = c->better;
     int n = 0;
 
     for (int i = 0; i < b->n; i++)
         for (int level = (int)most; level > (int)b->levels[i]; level--) {
             CUmodule module = NULL;
-            if (!load_better(b, (enum cuda_level)level, i, &module))
+            if (cuda_settled_is(c, b->modules[i]) ||
+                !load_better(b, (enum cuda_level)level, i, &module))
                 continue;
             olds[n++] = *b->modules[i];
             *b->modules[i] = module;
@@ -118,10 +125,15 @@ static enum cuda_level level_now(struct cuda *c)
 }
 
 /* Nothing is to come for a program that is not as good as can be. */
-static bool is_over(const struct cuda_better *b)
+static bool is_over(const struct cuda *c)
 {
+    const struct cuda_better *b = c->better;
+
     for (int i = 0; i < b->n; i++)
-        if (b->levels[i] < CUDA_FULL && state(b, CUDA_FULL, i) != CUDA_NEVER)
+        if (!cuda_settled_is(c, b->modules[i]) &&
+            ((b->levels[i] < CUDA_FULL &&
+              state(b, CUDA_FULL, i) != CUDA_NEVER) ||
+             cuda_settled_wants(c, b->orders[CUDA_SETTLED][i])))
             return false;
     return true;
 }
@@ -132,7 +144,8 @@ static void come_to_an_end(struct cuda *c)
     bool full = true;
 
     for (int i = 0; i < c->better->n; i++)
-        full = full && c->better->levels[i] == CUDA_FULL;
+        full = full && (c->better->levels[i] == CUDA_FULL ||
+                        cuda_settled_is(c, c->better->modules[i]));
     if (!full)
         cuda_say(c, ", compiled quickly, as more failed");
     cuda_better_end(c);
@@ -147,14 +160,14 @@ enum gbm_status cuda_better_take(struct cuda *c)
         return GBM_OK;
     cuda_apart_sweeps(c);
     const enum cuda_level most = level_now(c);
-    const int n = load_ready(b, most, olds);
+    const int n = load_ready(c, most, olds);
     if (n > 0) {
         cuda_forget_graphs(c);
         TRY(cuda_find_all(c));
     }
     for (int i = 0; i < n; i++)
         CU(cuModuleUnload(olds[i]));
-    if (is_over(b))
+    if (is_over(c))
         come_to_an_end(c);
     return GBM_OK;
 }

@@ -487,9 +487,8 @@ static enum gbm_status set_options(struct cuda *c, struct options *o,
     return GBM_OK;
 }
 
-/* Whether sweeps may begin with a quick program. A profile is one of the full
- * one. GBM_CUDA_QUICK=0, for tests: no. */
-static bool is_quick(const struct cuda *c)
+/* A profile is one of the full program. GBM_CUDA_QUICK=0, for tests: no. */
+bool cuda_is_quick(const struct cuda *c)
 {
     const char *wanted = getenv("GBM_CUDA_QUICK");
     return !c->rt->options.profile && !(wanted && strcmp(wanted, "0") == 0);
@@ -519,11 +518,13 @@ static enum gbm_status list_programs(struct cuda *c, struct build *b)
                                            .noptions = o->n[CUDA_PARTS],
                                            .module = &c->kernels};
     for (int i = 0; i < nparts; i++)
-        b->programs[i + 1] = (struct cuda_program){.name = b->name,
-                                                   .text = model->program,
-                                                   .options = o->lists[i],
-                                                   .noptions = o->n[i],
-                                                   .module = &c->parts[i]};
+        b->programs[i + 1] =
+            (struct cuda_program){.name = b->name,
+                                  .text = model->program,
+                                  .options = o->lists[i],
+                                  .noptions = o->n[i],
+                                  .module = &c->parts[i],
+                                  .settles = cuda_settles(c, i)};
     b->n = nparts + 1;
     return GBM_OK;
 }
@@ -531,6 +532,7 @@ static enum gbm_status list_programs(struct cuda *c, struct build *b)
 void cuda_drop_programs(struct cuda *c)
 {
     cuda_better_end(c);
+    cuda_settled_end(c);
     for (int i = 0; i < CUDA_PARTS; i++)
         if (c->parts[i])
             (void)cuModuleUnload(c->parts[i]);
@@ -544,6 +546,7 @@ static enum gbm_status make(struct cuda *c, struct build *b, bool quick)
 {
     TRY(list_programs(c, b));
     TRY(cuda_compile(c, b->programs, b->n, quick));
+    cuda_settled_of(c, b->programs + 1, b->n - 1);
     TRY(each_kernel(c, &b->kernels, place_kernel));
     return cuda_find_all(c);
 }
@@ -554,7 +557,7 @@ static enum gbm_status make_in_time(struct cuda *c, struct build *b)
 {
     struct rt *rt = c->rt;
 
-    if (is_quick(c)) {
+    if (cuda_is_quick(c)) {
         if (make(c, b, true) == GBM_OK)
             return GBM_OK;
         cuda_drop_programs(c);
@@ -608,7 +611,22 @@ enum gbm_status cuda_build_ahead(struct cuda *c)
     if (status == GBM_OK)
         status = list_programs(c, &b);
     if (status == GBM_OK)
-        cuda_compile_ahead(c, b.programs, b.n, is_quick(c));
+        cuda_compile_ahead(c, b.programs, b.n, cuda_is_quick(c));
+    close_build(&b);
+    return status;
+}
+
+enum gbm_status cuda_build_settled(struct cuda *c, CUmodule *modules)
+{
+    struct build b = {.n = 0};
+    enum gbm_status status = open_build(c, &b);
+
+    if (status == GBM_OK)
+        status = list_programs(c, &b);
+    for (int i = 1; i < b.n; i++)
+        b.programs[i].module = &modules[i - 1];
+    if (status == GBM_OK)
+        status = cuda_compile_settled(c, b.programs, b.n);
     close_build(&b);
     return status;
 }

@@ -368,6 +368,17 @@ struct cuda_graph {
     int sweeps;
 };
 
+/* ---- settled.c ---- */
+
+/* Programs without moves that chains do not make behind warm-up. */
+struct cuda_settled {
+    bool can[CUDA_PARTS];           /* the part has such */
+    struct rt_key keys[CUDA_PARTS]; /* of the program without */
+    bool known, idle;               /* whether no chain makes them */
+    bool refused;                   /* it cannot be had */
+    CUmodule before[CUDA_PARTS];    /* whose place it has; NULL: none */
+};
+
 struct cuda {
     struct rt *rt;
     struct rt_instance *in; /* NULL before load */
@@ -416,6 +427,7 @@ struct cuda {
 
     struct cuda_apart *apart;   /* NULL: no process compiles */
     struct cuda_better *better; /* NULL: nothing better will come */
+    struct cuda_settled settled;
 
     struct cuda_request *requests;
     int nrequests, request_capacity;
@@ -549,6 +561,8 @@ enum gbm_status cuda_build_ahead(struct cuda *c);
 int cuda_largest_block(const struct cuda *c);
 /* Finds them again, where modules are others. */
 enum gbm_status cuda_find_all(struct cuda *c);
+/* Compiles the settled level of the parts that settle, into modules[part]. */
+enum gbm_status cuda_build_settled(struct cuda *c, CUmodule *modules);
 /* Modules, and what would come in their place. */
 void cuda_drop_programs(struct cuda *c);
 

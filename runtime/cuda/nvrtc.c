@@ -119,7 +119,8 @@ void cuda_headers_close(struct cuda_headers *h)
 /* What the compiler is told beside a program's options. */
 static const char *const level_options[CUDA_LEVELS] = {
     [CUDA_QUICK] = "--Ofast-compile=max",
-    [CUDA_MIDDLE] = "--Ofast-compile=min"};
+    [CUDA_MIDDLE] = "--Ofast-compile=min",
+    [CUDA_SETTLED] = "-DGBM_SETTLED"};
 /* The first NVRTC that has the option. */
 enum { QUICK_MAJOR = 13 };
 
@@ -331,6 +332,21 @@ void cuda_compile_ahead(struct cuda *c, struct cuda_program *programs, int n,
                          threads_each(c, nmissing, level));
 }
 
+static void drop_compiled(struct cuda_program *const *programs, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free(programs[i]->code);
+        if (programs[i]->nvrtc)
+            (void)nvrtcDestroyProgram(&programs[i]->nvrtc);
+    }
+}
+
+/* The settled level of one is to be compiled yet. */
+static bool is_to_settle(const struct cuda_program *p)
+{
+    return p->settles && !rt_cache_has(&p->keys[CUDA_SETTLED], "cubin");
+}
+
 /* The best of what is kept; what has nothing good enough is compiled. */
 static enum gbm_status load_programs(struct cuda *c,
                                      struct cuda_program *programs, int n,
@@ -348,7 +364,7 @@ static enum gbm_status load_programs(struct cuda *c,
         for (int level = CUDA_FULL; level >= CUDA_QUICK && !p->level; level--)
             if (level == CUDA_FULL || quick)
                 load_kept(p, level);
-        better += p->level < CUDA_FULL;
+        better += p->level < CUDA_FULL || (quick && is_to_settle(p));
     }
     if (better)
         cuda_apart_begin(c, c->in->model);
@@ -361,15 +377,37 @@ static enum gbm_status load_programs(struct cuda *c,
                                  ? compile(c, missing, nmissing, headers,
                                            quick ? CUDA_QUICK : CUDA_FULL)
                                  : GBM_OK;
-    for (int i = 0; i < nmissing; i++) {
-        free(missing[i]->code);
-        if (missing[i]->nvrtc)
-            (void)nvrtcDestroyProgram(&missing[i]->nvrtc);
-    }
+    drop_compiled(missing, nmissing);
     if (status == GBM_OK && better && quick)
         cuda_better_than(c, programs);
     else
         cuda_apart_end(c);
+    return status;
+}
+
+enum gbm_status cuda_compile_settled(struct cuda *c,
+                                     struct cuda_program *programs, int n)
+{
+    struct cuda_headers headers = {0};
+    struct cuda_program *settled[CUDA_PROGRAMS];
+    char version[64];
+    int nsettled = 0;
+
+    (void)find_version(false, version, sizeof version);
+    if (!cuda_headers_open(&headers, c->in->model)) {
+        cuda_headers_close(&headers);
+        return rt_fail(c->rt, GBM_FAILURE, "out of memory");
+    }
+    for (int i = 0; i < n; i++) {
+        if (!programs[i].settles)
+            continue;
+        set_keys(&programs[i], &headers, version);
+        settled[nsettled++] = &programs[i];
+    }
+    enum gbm_status status =
+        compile(c, settled, nsettled, &headers, CUDA_SETTLED);
+    drop_compiled(settled, nsettled);
+    cuda_headers_close(&headers);
     return status;
 }
 

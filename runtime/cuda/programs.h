@@ -3,7 +3,8 @@
  *   nvrtc.c    compiles CUDA text; a cache on disk
  *   apart.c    processes that compile programs, side by side and beside the
  *              run
- *   better.c   better programs take the place of quick ones */
+ *   better.c   better programs take the place of quick ones
+ *   settled.c  behind warm-up, programs without moves that none makes */
 #ifndef CUDA_PROGRAMS_H
 #define CUDA_PROGRAMS_H
 
@@ -17,7 +18,16 @@ extern const struct gbm_header cuda_texts[];
 /* How much the compiler does for a program: enough for the first sweeps to
  * begin soon, more, all that it can. Draws are the same bits at all of them:
  * nothing is contracted (-fmad=false), and no level may reorder sums. */
-enum cuda_level { CUDA_NONE, CUDA_QUICK, CUDA_MIDDLE, CUDA_FULL, CUDA_LEVELS };
+/* Settled: all, and without the moves that sweeps behind warm-up may do without
+ * (gbm_step.idle). */
+enum cuda_level {
+    CUDA_NONE,
+    CUDA_QUICK,
+    CUDA_MIDDLE,
+    CUDA_FULL,
+    CUDA_SETTLED,
+    CUDA_LEVELS
+};
 /* A text to compile, and where it is loaded. `name` is for messages:
  * "horseshoe.cu". */
 struct cuda_program {
@@ -25,6 +35,7 @@ struct cuda_program {
     const char *const *options;
     int noptions;
     CUmodule *module;
+    bool settles; /* has such moves */
     /* of nvrtc.c */
     enum cuda_level level; /* that is loaded */
     struct rt_key keys[CUDA_LEVELS];
@@ -57,10 +68,17 @@ nvrtcResult cuda_translate(const struct cuda_program *p,
                            nvrtcProgram *out);
 /* Its machine code, which the caller frees; or NULL. portable: as PTX. */
 char *cuda_code_of(bool portable, nvrtcProgram nvrtc, size_t *bytes);
+/* The settled level of those that settle, here and now. */
+enum gbm_status cuda_compile_settled(struct cuda *c,
+                                     struct cuda_program *programs, int n);
 /* Orders what is not kept of the programs (apart.c): cuda_compile will want it.
  */
 void cuda_compile_ahead(struct cuda *c, struct cuda_program *programs, int n,
                         bool quick);
+
+/* ---- build.c ---- */
+/* Whether sweeps may begin with a quick program. */
+bool cuda_is_quick(const struct cuda *c);
 
 /* ---- apart.c ---- */
 /* A program that is compiled by a process beside the run. */
@@ -75,10 +93,12 @@ void cuda_apart_end(struct cuda *c);
  */
 void cuda_apart_order(struct cuda *c, struct cuda_program *const *programs,
                       int n, enum cuda_level level, int threads);
-/* What was ordered with the same key; or NULL. */
+/* What was ordered with the same key, to be compiled now or later; or NULL. */
 struct cuda_order *cuda_apart_find(const struct cuda *c,
                                    const struct cuda_program *p,
                                    enum cuda_level level);
+struct cuda_order *cuda_apart_find_later(const struct cuda *c,
+                                         const struct rt_key *key);
 /* Waits until it is compiled; false if it cannot be. */
 bool cuda_apart_wait(struct cuda *c, const struct cuda_order *o);
 /* An order that is begun with the first sweeps, and kept in the cache; or NULL:
@@ -105,5 +125,19 @@ void cuda_better_than(struct cuda *c, const struct cuda_program *programs);
 enum gbm_status cuda_better_take(struct cuda *c);
 /* Nothing better is to come: ends what compiles it. */
 void cuda_better_end(struct cuda *c);
+
+/* ---- settled.c ---- */
+/* Whether that part has moves that sweeps behind warm-up may do without. */
+bool cuda_settles(const struct cuda *c, int part);
+/* The programs are loaded: what may settle of them. */
+void cuda_settled_of(struct cuda *c, const struct cuda_program *parts, int n);
+/* Whether an order of the settled level is of use yet; whether a program is
+ * loaded that has the place of this one. */
+bool cuda_settled_wants(const struct cuda *c, const struct cuda_order *o);
+bool cuda_settled_is(const struct cuda *c, const CUmodule *module);
+/* Before a block of sweeps: programs are those for warm-up, or for what chains
+ * have learnt there, once these are compiled. */
+enum gbm_status cuda_settle(struct cuda *c, bool adapting);
+void cuda_settled_end(struct cuda *c);
 
 #endif

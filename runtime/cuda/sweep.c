@@ -415,6 +415,7 @@ enum gbm_status cuda_block_begin(struct cuda *c, const struct rt_block *block,
 
     CU(cuCtxSetCurrent(c->context));
     TRY(cuda_better_take(c));
+    TRY(cuda_settle(c, block->adapting));
     if (keeps && c->with_lp != (c->has_lp && block->lp)) {
         cuda_forget_graphs(c);
         c->with_lp = !c->with_lp;

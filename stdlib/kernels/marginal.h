@@ -43,10 +43,12 @@ enum { GBM_MARGINAL_CHOOSE = 50, GBM_MARGINAL_CHOOSE_AGAIN = 200 };
  * the two log densities has no digits to spare. Nor where chains are so many
  * that there is nothing to tune (`cells` of a chain): a device is full of them,
  * and a factorisation more of each costs as much as many sweeps; its program of
- * many chains knows that, as code that nothing runs costs registers. */
+ * many chains knows that, as code that nothing runs costs registers. Nor does
+ * its program for the sweeps behind warm-up have it, where all chains found
+ * that it does not pay. */
 GBM_FN bool gbm_marginal_can(int all, long long cells)
 {
-#if defined(GBM_SINGLE) || defined(GBM_MANY_CHAINS)
+#if defined(GBM_SINGLE) || defined(GBM_MANY_CHAINS) || defined(GBM_SETTLED)
     return false;
 #else
     return cells > 0 && all > 0 && all <= GBM_MARGINAL_AMONG;
@@ -283,21 +285,25 @@ GBM_FN void gbm_marginal_choose(const struct gbm_marginal *k)
 }
 
 /* Whether some parameter's own draws are slow, and the moves go further. */
-GBM_FN bool gbm_marginal_pays(const struct gbm_marginal *k, int adapting)
+GBM_FN bool gbm_marginal_gains(const struct gbm_marginal *k)
 {
-    if (adapting && k->d > 0 &&
-        (adapting <= GBM_MARGINAL_FIRST || adapting == GBM_ALONE ||
-         adapting % GBM_MARGINAL_EVERY == 0))
-        return true;
-    bool pays = false;
+    bool gains = false;
     for (int i = 0; i < k->d; i++) {
         const real *of = gbm_marginal_pay(k, k->place[i]);
-        pays =
-            pays ||
+        gains =
+            gains ||
             (gbm_marginal_speed(k, k->place[i]) < GBM_MARGINAL_SLOW &&
              of[GBM_CARRIED_MOVED] > GBM_MARGINAL_LEAST * of[GBM_CARRIED_OWN]);
     }
-    return pays;
+    return gains;
+}
+
+GBM_FN bool gbm_marginal_pays(const struct gbm_marginal *k, int adapting)
+{
+    return (adapting && k->d > 0 &&
+            (adapting <= GBM_MARGINAL_FIRST || adapting == GBM_ALONE ||
+             adapting % GBM_MARGINAL_EVERY == 0)) ||
+           gbm_marginal_gains(k);
 }
 
 /* To y, and what its density has of the way there. */

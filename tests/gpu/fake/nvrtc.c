@@ -129,6 +129,8 @@ nvrtcResult nvrtcCompileProgram(nvrtcProgram p, int n,
     for (int i = 0; i < n; i++)
         if (strncmp(options[i], word, strlen(word)) == 0)
             level = options[i] + strlen(word);
+        else if (strcmp(options[i], "-DGBM_SETTLED") == 0)
+            level = "settled";
     tell("begin", level);
     tell_options(n, options);
     /* GBM_FAKE_DIES=LEVEL: processes that were forked break down at it */
