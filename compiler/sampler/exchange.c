@@ -598,20 +598,12 @@ static bool add_members(struct step *s, const struct var *v)
     return true;
 }
 
-static bool is_member(const struct step *s, const struct family *f)
-{
-    bool is = false;
-    for (int i = 0; i < s->block.n; i++)
-        is = is || s->block.members[i].family == f;
-    return is;
-}
-
 static bool add_pieces(struct exchange *k, struct step *s)
 {
     for (int i = 0; i < k->pieces.n; i++) {
         const struct var *v = k->pieces.of[i].cell->var;
         for (struct family *f = v->families; f; f = f->next_of_var) {
-            if (!f->stochastic || is_member(s, f))
+            if (!f->stochastic || sampler_has_member(s, f))
                 continue;
             if (s->block.n == MAX_MEMBERS)
                 return false;

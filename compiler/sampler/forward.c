@@ -1,14 +1,6 @@
 /* forward.c: the steps that draw forward what nothing observed depends on, and
  * how elements are left out of the steps that draw the rest. */
-#include "sampler/sampler.h"
-
-static bool has_member(const struct step *s, const struct family *f)
-{
-    bool has = s->family == f;
-    for (int i = 0; i < s->block.n; i++)
-        has = has || s->block.members[i].family == f;
-    return has;
-}
+#include "sampler/group.h"
 
 /* Together with one that counts in any case, none is left out. */
 static enum barren_unit unit_in(const struct step *s)
@@ -25,7 +17,8 @@ static void settle_unit(struct model *m, struct family *f)
 {
     f->unit = BARREN_EACH;
     for (struct step *s = m->steps; s; s = s->next) {
-        enum barren_unit unit = has_member(s, f) ? unit_in(s) : BARREN_EACH;
+        enum barren_unit unit =
+            sampler_has_member(s, f) ? unit_in(s) : BARREN_EACH;
         if (unit == BARREN_TOGETHER)
             f->together = s;
         if (unit > f->unit)

@@ -147,6 +147,14 @@ struct part *sampler_all_instances(struct compiler *c, struct factor *g)
     return p;
 }
 
+bool sampler_has_member(const struct step *s, const struct family *f)
+{
+    bool has = s->family == f;
+    for (int i = 0; i < s->block.n; i++)
+        has = has || s->block.members[i].family == f;
+    return has;
+}
+
 void sampler_push_part(struct part **list, struct part *p)
 {
     while (*list)

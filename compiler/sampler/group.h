@@ -24,6 +24,8 @@ struct part *sampler_all_instances(struct compiler *c, struct factor *g);
 /* Leaves out of its parts' densities what no move of s changes. */
 void sampler_keep_moving(struct compiler *c, struct step *s);
 void sampler_push_part(struct part **list, struct part *p);
+/* Whether f is the step's, or one of its block's. */
+bool sampler_has_member(const struct step *s, const struct family *f);
 
 /* pair_terms.c: the parts of a step of vectors, where one cell gives to
  * another, as what each of the two has, the cell at `at`, and the rest. False:

@@ -4,10 +4,8 @@
 
 bool sampler_step_draws(const struct step *s, const struct family *f)
 {
-    bool found = s->family == f;
-    for (int i = 0; i < s->block.n; i++)
-        found = found || s->block.members[i].family == f;
-    return found && s->sampler && !s->sampler->forward && !s->sampler->beside;
+    return sampler_has_member(s, f) && s->sampler && !s->sampler->forward &&
+           !s->sampler->beside;
 }
 
 struct step *sampler_step_of(const struct model *m, const struct family *f)

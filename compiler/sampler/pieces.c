@@ -178,14 +178,6 @@ bool sampler_add_pieces(struct compiler *c, const struct model *m,
     return false;
 }
 
-bool sampler_has_piece(const struct pieces *all, const struct var *v)
-{
-    bool has = false;
-    for (int i = 0; i < all->n; i++)
-        has = has || all->of[i].cell->var == v;
-    return has;
-}
-
 /* ---- its statements --------------------------------------------------------
  */
 
