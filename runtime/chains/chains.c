@@ -206,31 +206,14 @@ static enum gbm_status warm_up(struct rt_chains *r)
     return r->rt->status;
 }
 
-/* Room for `capacity` draws of each chain, keeping what is there. */
-static enum gbm_status grow(struct rt *rt, struct gbm_draws *d, int capacity)
+/* Room for more draws of each chain, behind those that are there. */
+static enum gbm_status grow(struct rt_chains *r, int more)
 {
-    size_t chains = (size_t)d->chains, width = (size_t)d->width;
-    size_t to = (size_t)capacity, from = (size_t)d->capacity;
-    size_t kept = (size_t)d->kept;
-    double *values = malloc((chains * to * width + 1) * sizeof *values);
-    if (!values)
-        return rt_fail(rt, GBM_FAILURE, "no memory for more draws");
-    for (size_t c = 0; c < chains; c++)
-        memcpy(values + c * to * width, d->values + c * from * width,
-               kept * width * sizeof *values);
-    free(d->values);
-    d->values = values;
-    for (int k = 0; k < d->nstats; k++) {
-        double *stat = malloc((chains * to + 1) * sizeof *stat);
-        if (!stat)
-            return rt_fail(rt, GBM_FAILURE, "no memory for more draws");
-        for (size_t c = 0; c < chains; c++)
-            memcpy(stat + c * to, d->stats[k].values + c * from,
-                   kept * sizeof *stat);
-        free(d->stats[k].values);
-        d->stats[k].values = stat;
-    }
-    d->capacity = capacity;
+    gbm_touch_end(r->touch);
+    r->touch = NULL;
+    if (gbm_draws_grow(&r->draws, r->draws.capacity + more) != GBM_OK)
+        return rt_fail(r->rt, GBM_FAILURE, "no memory for more draws");
+    rt_chains_touch(r);
     return GBM_OK;
 }
 
@@ -264,7 +247,7 @@ static enum gbm_status sample(struct rt_chains *r, const struct rt_until *until)
         }
         if (more == 0)
             break;
-        if (grow(r->rt, &r->draws, r->draws.capacity + more) != GBM_OK)
+        if (grow(r, more) != GBM_OK)
             break;
     }
     return r->rt->status;
@@ -345,6 +328,7 @@ int rt_run_chains(struct rt *rt)
     rt_relabelling_free(&r);
     rt_arrival_free(&r.arrival);
     rt_ease_free(&r.ease);
+    gbm_touch_end(r.touch);
     gbm_draws_free(&r.draws);
     if (r.loaded)
         rt_instance_free(&r.in);

@@ -6,6 +6,7 @@
 #include "start/start.h"
 #include "record/pointwise.h"
 #include "io/spool.h"
+#include "io/touch.h"
 
 struct rt_watch {
     bool on, over; /* over: what was written before, in a terminal */
@@ -21,6 +22,7 @@ struct rt_chains {
     struct gbm_data data;
     struct rt_instance in;
     struct gbm_draws draws;
+    struct gbm_touch *touch; /* of the draws' memory */
     struct rt_spool spool;
     struct rt_progress progress;
     struct rt_watch watch;
@@ -50,6 +52,9 @@ int rt_run_chains(struct rt *rt);
 /* chains_prepare.c: reads, loads, starts, checks; after the checkpoints are
  * open. */
 enum gbm_status rt_chains_prepare(struct rt_chains *r);
+/* The memory of draws will be written: cores that have nothing to do, of those
+ * that the run may use, touch it first. Until gbm_touch_end. */
+void rt_chains_touch(struct rt_chains *r);
 /* Draws that the options ask for, of a chain. */
 int rt_chains_wanted_draws(const struct rt_options *o);
 

@@ -12,6 +12,18 @@ int rt_chains_wanted_draws(const struct rt_options *o)
     return (o->draws - 1) / o->thin + 1;
 }
 
+void rt_chains_touch(struct rt_chains *r)
+{
+    const struct gbm_draws *d = &r->draws;
+    const int threads = r->rt->threads,
+              busy = r->rt->device != &rt_host ? 1 : r->in.nchains;
+
+    r->touch = gbm_touch_begin(d->values,
+                               (size_t)d->chains * (size_t)d->capacity *
+                                   (size_t)d->width * sizeof *d->values,
+                               threads - busy);
+}
+
 static enum gbm_status prepare_draws(struct rt_chains *r)
 {
     struct rt *rt = r->rt;
@@ -43,6 +55,8 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
                     "no memory for %d draws of %d chains of %lld values; name "
                     "fewer with --monitor, or --thin",
                     capacity, r->chains, (long long)r->draws.width);
+    if (s == GBM_OK)
+        rt_chains_touch(r);
     r->lp = -1;
     if (!r->resume.file) /* else as it was in its run */
         o->lp = o->lp || (o->out && rt_terms(&r->in) <= LP_ELEMENTS);

@@ -109,6 +109,44 @@ enum gbm_status gbm_draws_allocate(struct gbm_draws *draws, int chains,
     return draws->values ? GBM_OK : GBM_FAILURE;
 }
 
+/* The same numbers, of each chain, with room for `capacity` records. */
+static double *spread(const struct gbm_draws *draws, const double *values,
+                      int64_t width, int capacity)
+{
+    const size_t to = (size_t)capacity * (size_t)width,
+                 from = (size_t)draws->capacity * (size_t)width,
+                 kept = (size_t)draws->kept * (size_t)width;
+    double *room = allocate_numbers((size_t)draws->chains * to);
+
+    for (size_t c = 0; room && c < (size_t)draws->chains; c++)
+        memcpy(room + c * to, values + c * from, kept * sizeof *room);
+    return room;
+}
+
+enum gbm_status gbm_draws_grow(struct gbm_draws *draws, int capacity)
+{
+    double *values = spread(draws, draws->values, draws->width, capacity);
+    double **stats = calloc((size_t)draws->nstats + 1, sizeof *stats);
+    bool whole = values && stats;
+
+    for (int k = 0; k < draws->nstats && whole; k++) {
+        stats[k] = spread(draws, draws->stats[k].values, 1, capacity);
+        whole = stats[k];
+    }
+    for (int k = 0; k < draws->nstats && stats; k++) {
+        free(whole ? draws->stats[k].values : stats[k]);
+        if (whole)
+            draws->stats[k].values = stats[k];
+    }
+    free(stats);
+    free(whole ? draws->values : values);
+    if (!whole)
+        return GBM_FAILURE;
+    draws->values = values;
+    draws->capacity = capacity;
+    return GBM_OK;
+}
+
 int gbm_draws_add_stat(struct gbm_draws *draws, const char *name, bool integer)
 {
     size_t records = (size_t)draws->chains * (size_t)draws->capacity;

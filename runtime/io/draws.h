@@ -132,6 +132,9 @@ enum gbm_status gbm_draws_add_partial(struct gbm_draws *draws, const char *name,
                                       const double *filled);
 enum gbm_status gbm_draws_allocate(struct gbm_draws *draws, int chains,
                                    int capacity);
+/* Room for as many draws, keeping what is there; a failure leaves all as it is.
+ */
+enum gbm_status gbm_draws_grow(struct gbm_draws *draws, int capacity);
 /* Returns the stat's number in draws->stats, or -1. After allocate. */
 int gbm_draws_add_stat(struct gbm_draws *draws, const char *name, bool integer);
 /* Of a variable with moments; cells NULL: all, then count is the array's

@@ -2,6 +2,7 @@
  * ArviZ and CmdStanPy where they are installed; the printed summary. */
 #include "io/draws.h"
 #include "io/output.h"
+#include "io/touch.h"
 #include "summary/summary.h"
 
 #include <errno.h>
@@ -684,6 +685,69 @@ static void nothing_kept(void **unused)
     assert_int_equal(system("rm fit*"), 0);
 }
 
+/* Number of the pages from `at` on that the system has given out. */
+static size_t count_touched(char *at, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *there = malloc(bytes / page);
+    size_t n = 0;
+
+    assert_non_null(there);
+    assert_int_equal(mincore(at, bytes, there), 0);
+    for (size_t i = 0; i < bytes / page; i++)
+        n += there[i] & 1;
+    free(there);
+    return n;
+}
+
+/* Threads touch all, and leave what is written meanwhile. */
+static void touched_ahead(void **unused)
+{
+    const size_t bytes = 8 << 20, pages = bytes / (size_t)sysconf(_SC_PAGESIZE);
+    char *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    (void)unused;
+    assert_true(at != MAP_FAILED);
+    assert_null(gbm_touch_begin(at, bytes, 0));
+    assert_int_equal(count_touched(at, bytes), 0);
+    struct gbm_touch *touch = gbm_touch_begin(at, bytes, 2);
+    assert_non_null(touch);
+    for (size_t i = 0; i < bytes / 2; i += 512)
+        at[i] = (char)(i / 512 % 100 + 1);
+    for (int k = 0; k < 1000 && count_touched(at, bytes) < pages; k++)
+        usleep(10000);
+    assert_int_equal(count_touched(at, bytes), pages);
+    gbm_touch_end(touch);
+    for (size_t i = 0; i < bytes; i += 512)
+        assert_int_equal(at[i], i < bytes / 2 ? i / 512 % 100 + 1 : 0);
+
+    munmap(at, bytes);
+    gbm_touch_end(NULL);
+}
+
+/* More room keeps records and stats where they belong. */
+static void more_room(void **unused)
+{
+    struct gbm_draws d;
+
+    (void)unused;
+    gbm_draws_init(&d);
+    assert_int_equal(gbm_draws_add_variable(&d, "x", 0, NULL, false), GBM_OK);
+    assert_int_equal(gbm_draws_allocate(&d, 2, 3), GBM_OK);
+    assert_int_equal(gbm_draws_add_stat(&d, "lp", false), 0);
+    for (int i = 0; i < 6; i++)
+        d.values[i] = i, d.stats[0].values[i] = -i;
+    d.kept = 3;
+    assert_int_equal(gbm_draws_grow(&d, 5), GBM_OK);
+    for (int c = 0; c < 2; c++)
+        for (int k = 0; k < 3; k++) {
+            assert_true(*gbm_draws_record(&d, c, k) == 3 * c + k);
+            assert_true(d.stats[0].values[5 * c + k] == -(3 * c + k));
+        }
+    gbm_draws_free(&d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -699,6 +763,8 @@ int main(void)
         cmocka_unit_test(formats),
         cmocka_unit_test(numbers),
         cmocka_unit_test(large_pages),
+        cmocka_unit_test(touched_ahead),
+        cmocka_unit_test(more_room),
         cmocka_unit_test(summary_json),
         cmocka_unit_test(summary_table),
         cmocka_unit_test(nothing_kept),
