@@ -497,15 +497,55 @@ static void keep_sampler(struct compiler *c, const struct rt_key *key,
         rt_cache_write(key, "sampler", bytes, n);
 }
 
+/* A device or a pipe, which gets the bytes and is not replaced by a file. */
+static bool is_special(const char *path)
+{
+    struct stat s;
+    return stat(path, &s) == 0 && !S_ISREG(s.st_mode) && !S_ISDIR(s.st_mode);
+}
+
+/* What a sampler is called while it is made: beside the file, so that it can be
+ * renamed. */
+static const char *temporary_name(struct compiler *c, const char *output)
+{
+    const char *folder = getenv("TMPDIR");
+    if (is_special(output))
+        output = intern_format(c, "%s/gbmc", folder ? folder : "/tmp");
+    return intern_format(c, "%s.%ld.tmp", output, (long)getpid());
+}
+
 /* Said of the name that was asked for, before anything is compiled. */
 static bool can_write(struct compiler *c, const char *temporary,
                       const char *output)
 {
-    FILE *f = fopen(temporary, "wb");
+    struct stat s;
+    bool folder = stat(output, &s) == 0 && S_ISDIR(s.st_mode);
+    FILE *f = folder ? NULL : fopen(temporary, "wb");
     if (f && fclose(f) == 0)
         return true;
-    error_at(c, nowhere, "cannot write %s: %s", output, strerror(errno));
+    error_at(c, nowhere, "cannot write %s: %s", output,
+             strerror(folder ? EISDIR : errno));
     return false;
+}
+
+/* The sampler under its own name: an exit status. */
+static int give_name(struct compiler *c, const char *temporary,
+                     const char *output)
+{
+    if (is_special(output)) {
+        size_t n = 0;
+        const char *bytes = file_bytes(c, temporary, &n);
+        unlink(temporary);
+        FILE *f = bytes ? fopen(output, "wb") : NULL;
+        bool whole = f && fwrite(bytes, 1, n, f) == n;
+        if (f && fclose(f) == 0 && whole)
+            return 0;
+    } else if (rename(temporary, output) == 0) {
+        return 0;
+    }
+    int reason = errno;
+    error_at(c, nowhere, "cannot write %s: %s", output, strerror(reason));
+    return file_status(reason);
 }
 
 int link_sampler(struct compiler *c, const char *program)
@@ -517,8 +557,7 @@ int link_sampler(struct compiler *c, const char *program)
     if (!m.libraries || !m.headers)
         return 2;
     m.common = find_common(c, &m);
-    const char *temporary =
-        intern_format(c, "%s.%ld.tmp", output, (long)getpid());
+    const char *temporary = temporary_name(c, output);
     const char *source =
         intern_format(c, "%s.c", c->options.save_temps ? output : temporary);
     struct rt_key key, after;
@@ -542,10 +581,8 @@ int link_sampler(struct compiler *c, const char *program)
     free(kept);
     if (status == 0 && !origin_append(c, temporary))
         status = 2;
-    if (status == 0 && rename(temporary, output) != 0) {
-        error_at(c, nowhere, "cannot write %s: %s", output, strerror(errno));
-        status = 1;
-    }
+    if (status == 0)
+        status = give_name(c, temporary, output);
     if (status)
         unlink(temporary);
     temporary_ends(temporary);

@@ -44,6 +44,17 @@ says 'C compiler failed'
 absent x
 status 0 "$GBMC" "$pump" -o x
 exists x
+# a folder is told of at once; a device or a pipe is written to, not replaced
+status 1 env CC=/no/such/compiler "$GBMC" "$pump" -o .
+says 'cannot write \.: Is a directory'
+mkfifo pipe
+cat pipe >got &
+status 0 "$GBMC" "$pump" -o pipe
+[ -p pipe ] || fail "a pipe was replaced"
+wait $!
+chmod +x got
+status 0 ./got --version # it is whole
+rm pipe got
 # the text is one program, too, that one command compiles, and it draws the same
 # to the bit: nothing on which draws depend is compiled with other options
 near=$GBM_ROOT/tests/models/near_exact_line
