@@ -205,11 +205,12 @@ class Normals:
             *(x for x, _ in grids), indexing="ij")]
         logs = sum(np.meshgrid(*(w for _, w in grids), indexing="ij")).ravel()
         with np.errstate(all="ignore"):
-            self.integrate(*self.squares(e, dict(zip(self.scales, values)), logs))
+            base = dict(zip(self.scales, values))
+            self.integrate(e, base, *self.squares(e, base, logs))
 
     def squares(self, e, base, logs):
         """The quadratic form of the normal nodes at each place of the scales, its
-        slope at 0 and the log density there."""
+        slope at 0, and of the log density what does not hang on them."""
         size, k = len(logs), len(self.normal)
         zero = {**base, **{c: 0.0 for c in self.normal}}
         rows = residuals(e, zero)
@@ -220,7 +221,7 @@ class Normals:
             logs = logs + log
             if r is None:
                 continue
-            logs = logs + np.log(p) / 2 - np.where(r == 0, 0, p * r * r) / 2
+            logs = logs + np.log(p) / 2
             met = [j for j in range(k) if np.any(slopes[j][i])]
             for j in met:
                 b[:, j] -= np.where(r == 0, 0, p * r) * slopes[j][i]
@@ -228,7 +229,9 @@ class Normals:
                     a[:, j, m] += p * slopes[j][i] * slopes[m][i]
         return a, b, logs
 
-    def integrate(self, a, b, logs):
+    def integrate(self, e, base, a, b, logs):
+        """The density at the mean is added up from its residuals: at 0 less what is
+        gained from there both may be of 10^9, whose digits do not suffice."""
         d = 1 / np.sqrt(np.einsum("ijj->ij", a))
         scaled = a * d[:, :, None] * d[:, None, :]
         apart = np.full(d.shape, 1e-300)
@@ -239,8 +242,11 @@ class Normals:
         inverse[sound] = np.linalg.inv(scaled[sound])
         self.mean = np.einsum("ijk,ik->ij", inverse, b * d) * d
         self.sd = np.sqrt(np.einsum("ijj->ij", inverse)) * d
-        logs = logs + np.einsum("ij,ij->i", b, self.mean) / 2 + \
-            np.log(d).sum(axis=1) - np.log(np.maximum(apart, 1e-300)).sum(axis=1) / 2
+        logs = logs + np.log(d).sum(axis=1) - \
+            np.log(np.maximum(apart, 1e-300)).sum(axis=1) / 2
+        for _, r, p in residuals(e, {**base, **dict(zip(self.normal, self.mean.T))}):
+            if r is not None:
+                logs = logs - np.where(r == 0, 0, p * r * r) / 2
         logs = np.where(np.isnan(logs), -np.inf, logs)
         mass = np.exp(logs - logs.max())
         self.mass = mass / mass.sum()
