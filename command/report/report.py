@@ -52,7 +52,7 @@ def overview(page):
     run, s = page.fit.run, page.summary
     said = page.said.split("\n")
     begin = next((i for i, line in enumerate(said)
-                  if re.match(r"\d+ chains? ", line)), None)
+                  if re.match(r"\d+ chains? |Warning: ", line)), None)
     verdict = []
     if begin is not None:
         for line in said[begin:]:

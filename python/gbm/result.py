@@ -205,6 +205,7 @@ def read_plain(
     index = [
         line.rsplit(" ", 2)
         for line in Path(f"{stem}index.txt").read_text().splitlines()
+        if not line.startswith("#")  # what is said of the run
     ]
     chains = []
     number = 1

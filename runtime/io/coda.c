@@ -1,5 +1,6 @@
 /* coda.c: the CODA format that JAGS writes and R's coda reads: an index file
- * shared by all chains, and one file of "iteration  value" lines per chain. */
+ * shared by all chains, and one file of "iteration  value" lines per chain. Of
+ * these files the index alone is read as a table that may have comments. */
 #include "io/output.h"
 
 #include <math.h>
@@ -26,6 +27,11 @@ static enum gbm_status write_index(struct rt_out *out,
 
     if (status)
         return status;
+    if (draws->unchecked)
+        rt_out_text(out, "# warning = " GBM_UNCHECKED "\n");
+    if (!draws->complete)
+        rt_out_text(out, "# the run was stopped early: this is what was drawn "
+                         "until then\n");
     for (int64_t i = 0; i < count; i++) {
         const struct gbm_draws_variable *v = columns[i].variable;
         char name[512];

@@ -27,7 +27,7 @@ status 0 ./sampler --data data.json --device cpu --draws 200 --out fit.nc \
     --log-lik --profile
 cp .out profile.txt
 status 0 ./sampler --data data.json --device cpu --draws 200 --out bare.nc \
-    --monitor a --moments none --chains 1
+    --monitor a --moments none --chains 1 --no-check
 status 0 ./sampler simulate --posterior --data data.json --draws 50 --out pp.nc
 status 0 ./sampler simulate --data data.json --draws 50 --out prior.nc
 status 0 ./sampler sbc --data data.json --replicates 20 --draws 19 \
@@ -35,6 +35,7 @@ status 0 ./sampler sbc --data data.json --replicates 20 --draws 19 \
 status 0 "$gbm" report bare.nc
 says '^note: the report is bare.html$'
 exists bare.html
+grep -q 'Warning: drawn with --no-check' bare.html || fail 'no word of --no-check'
 status 0 "$gbm" report fit.nc -o 'a page.html' --model 'my model.gbm' \
     --predictive pp.nc --predictive prior.nc --sbc sbc.json \
     --profile profile.txt

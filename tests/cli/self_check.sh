@@ -56,6 +56,8 @@ status 0 ./run model --no-check --out free.csv --summary free.json
 says 'warning: .*--no-check'
 grep -q '^# warning = drawn with --no-check' free_1.csv || fail "free_1.csv"
 grep -q '"checked": false' free.json || fail "free.json"
+status 0 ./run model --no-check --out free --format coda
+grep -q '^# warning = drawn with --no-check' freeindex.txt || fail "freeindex.txt"
 for k in 1 2 3 4; do
     cmp <(grep -v '^#' checked_$k.csv) <(grep -v '^#' free_$k.csv) ||
         fail "the check changes the draws"
