@@ -47,17 +47,28 @@ static enum gbm_status read_apart(struct gbm_draws *draws, const char *path,
     return strcmp(error, broken) == 0 ? GBM_USER_ERROR : status;
 }
 
+/* A run that did not end has its draws beside the file that was asked for. */
+static enum gbm_status not_there(const char *path, int code, char *error)
+{
+    char part[RT_PATH];
+    int n = snprintf(error, GBM_ERROR, "%.400s: cannot read: %s", path,
+                     strerror(code));
+
+    snprintf(part, sizeof part, "%.*s.part", RT_PATH - 8, path);
+    if (access(part, R_OK) == 0)
+        snprintf(error + n, GBM_ERROR - (size_t)n,
+                 "; that run did not end: what it drew is in %.400s", part);
+    return GBM_USER_ERROR;
+}
+
 enum gbm_status gbm_draws_read(struct gbm_draws *draws, const char *path,
                                char error[GBM_ERROR])
 {
     FILE *f = fopen(path, "rb");
     enum gbm_status status = GBM_FAILURE;
 
-    if (!f) {
-        snprintf(error, GBM_ERROR, "%.600s: cannot read: %s", path,
-                 strerror(errno));
-        return GBM_USER_ERROR;
-    }
+    if (!f)
+        return not_there(path, errno, error);
     if (rt_is_spool(f)) {
         status = rt_spool_read(draws, f, path, error);
         fclose(f);

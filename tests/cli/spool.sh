@@ -52,6 +52,8 @@ says 'fit.nc.part: cannot write: File too large: the run stops'
 says '[1-9][0-9]* of 1000000 draws a chain are in fit.nc.part'
 absent fit.nc
 ls fit.nc.*.tmp 2>/dev/null && fail "left behind"
+status 1 ./pump summary fit.nc
+says 'fit.nc: cannot read: .*that run did not end: what it drew is in fit.nc.part'
 status 0 ./pump summary fit.nc.part --out other.nc
 prints 'Warning: the run was stopped early'
 exists other.nc
