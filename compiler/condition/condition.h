@@ -220,6 +220,10 @@ struct bound {
     struct part *part;
     bool is_lower;
     symp value;
+    /* Of the end of a support: that end, which reads the target, and what the
+     * density compares with it. Else NULL. */
+    symp compared, limit, target;
+    bool limit_is_lower;
     symp child; /* the stochastic node whose density bounds x; or NULL */
     struct bound *next;
 };

@@ -88,15 +88,17 @@ static bool collect_terms(struct compiler *c, const struct step *s,
     return ok;
 }
 
-static bool add_bound(struct compiler *c, struct step *s, struct part *p,
-                      symp limit, symp value, bool limit_is_lower)
+/* limit <= value (or >=), where the limit is a + b x: a bound on x. NULL: it is
+ * not linear. */
+static struct bound *add_bound(struct compiler *c, struct step *s,
+                               struct part *p, symp limit, symp value,
+                               bool limit_is_lower)
 {
-    /* limit <= value (or >=), where the limit is a + b x: a bound on x */
     struct collected k;
     sym_collect(c, limit, false, &k);
     if (k.overflow || k.n != 1 || k.statistic[0]->kind != SYM_TARGET ||
         k.coefficient[0]->kind != SYM_NUM)
-        return false;
+        return NULL;
     double slope = k.coefficient[0]->number;
     struct bound *b = NEW(c, struct bound);
     b->part = p;
@@ -107,7 +109,7 @@ static bool add_bound(struct compiler *c, struct step *s, struct part *p,
         b->child = condition_in_part(c, p, child);
     b->next = s->support.bounds;
     s->support.bounds = b;
-    return true;
+    return b;
 }
 
 /* The whole numbers in an interval: its ends. */
@@ -173,12 +175,18 @@ static void support_of_part(struct compiler *c, struct step *s, struct part *p,
     for (int side = 0; side < 2; side++) {
         if (!placed[side] || !sym_has_target(placed[side]))
             continue;
-        if (!add_bound(c, s, p, placed[side], value, side == 0)) {
+        struct bound *b = add_bound(c, s, p, placed[side], value, side == 0);
+        if (!b) {
             p->opaque = true;
             p->value = value;
             p->lower = lower;
             p->upper = upper;
+            continue;
         }
+        b->compared = value;
+        b->limit = side ? upper : lower;
+        b->limit_is_lower = side == 0;
+        b->target = sym_ref(c, v, v->ndim, target);
     }
 }
 

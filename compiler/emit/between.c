@@ -55,7 +55,7 @@ void emit_integer_between(struct emitter *e, const struct entry *d,
 {
     emit_line(e, "if (!(%s >= lower && %s <= upper)) {", cell, cell);
     e->indent++;
-    emit_line(e, "const real before = gbm_first_whole(lower) - 1;");
+    emit_line(e, "const real before = real_ceil(lower) - 1;");
     emit_search(e, d, "before", true, cell);
     e->indent--;
     emit_line(e, "}");

@@ -183,6 +183,15 @@ const char *emit_free_index(const struct entry *d, const struct expr *e);
 void emit_bind_scalars(struct emitter *e, const struct family *f);
 bool emit_has_array_argument(const struct family *f);
 
+/* ---- ends.c: between which a number is tried or drawn ---- */
+
+/* C text of an end that a child leaves a node of f. The part is open. */
+const char *emit_bound(struct emitter *e, const struct family *f,
+                       const struct bound *b);
+/* The locals lower, upper; then what is kept of them, behind all sums. */
+void emit_step_ends(struct emitter *e, const struct step *s);
+void emit_keep_ends(struct emitter *e, const struct step *s);
+
 /* ---- scalar.c: samplers of one number ---- */
 /* Its functions, with the draw of the step's sampler; `how` is said above them.
  * Of which: the comment; struct conditional_ and prepare_, which fills one

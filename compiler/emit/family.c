@@ -140,9 +140,10 @@ static const char *child_is_seen(struct emitter *e, symp x)
 }
 
 /* The bounds of a start: what the factor says, and children that are built. */
-static void emit_start_bounds(struct emitter *e, const struct factor *g,
+static void emit_start_bounds(struct emitter *e, const struct family *f,
                               const struct step *step)
 {
+    const struct factor *g = f->factor;
     const char *low = g->lower ? emit_expr(e, g->lower) : "-GBM_INF";
     const char *high = g->upper ? emit_expr(e, g->upper) : "GBM_INF";
     emit_line(e, "real lower = %s, upper = %s;", low, high);
@@ -152,7 +153,7 @@ static void emit_start_bounds(struct emitter *e, const struct factor *g,
             continue; /* not built yet */
         int depth = e->nloops;
         int braces = emit_open_part(e, b->part, false);
-        const char *value = emit_in_brackets(e, b->value);
+        const char *value = emit_bound(e, f, b);
         emit_line(e, "if (%s%s %s %s)", child_is_seen(e, b->child), value,
                   b->is_lower ? ">" : "<", b->is_lower ? "lower" : "upper");
         emit_line(e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
@@ -166,9 +167,9 @@ static void emit_integer_start(struct emitter *e, const struct family *f,
 {
     emit_unruled_draw(e, f);
     emit_line(e, "if (%s < lower)", cell);
-    emit_line(e, "    %s = (int)gbm_first_whole(lower);", cell);
+    emit_line(e, "    %s = (int)real_ceil(lower);", cell);
     emit_line(e, "if (%s > upper)", cell);
-    emit_line(e, "    %s = (int)gbm_last_whole(upper);", cell);
+    emit_line(e, "    %s = (int)real_floor(upper);", cell);
 }
 
 /* At the mean or, of what has none (a half-Cauchy) or one far out in the tail
@@ -211,7 +212,7 @@ static void emit_start(struct compiler *c, struct text *out,
     if (f->nslices || !f->factor) {
         emit_vector_start(&e, f);
     } else {
-        emit_start_bounds(&e, f->factor, step);
+        emit_start_bounds(&e, f, step);
         const char *cell = emit_expr(&e, f->factor->value);
         if (model_draws_integers(f))
             emit_integer_start(&e, f, cell);

@@ -147,54 +147,6 @@ static void emit_sums_of_part(struct emitter *e, const struct step *s,
     e->nshared = nshared;
 }
 
-static void emit_bounds(struct emitter *e, const struct step *s)
-{
-    const char *low =
-        s->support.lower ? emit_expr(e, s->support.lower) : "-GBM_INF";
-    emit_line(e, "gbm_total lower = %s;", low);
-    const char *high =
-        s->support.upper ? emit_expr(e, s->support.upper) : "GBM_INF";
-    emit_line(e, "gbm_total upper = %s;", high);
-    for (const struct bound *b = s->support.bounds; b; b = b->next) {
-        int depth = e->nloops;
-        bool team = e->team;
-        int braces = emit_open_part(e, b->part, true);
-        const char *value = emit_in_brackets(e, b->value);
-        emit_line(e, "if (%s %s %s)", value, b->is_lower ? ">" : "<",
-                  b->is_lower ? "lower" : "upper");
-        emit_line(e, "    %s = %s;", b->is_lower ? "lower" : "upper", value);
-        emit_close(e, braces);
-        e->team = team;
-        e->nloops = depth;
-        if (condition_part_shared_out(b->part))
-            emit_line(e, "%s = gbm_team_%s(team, %s);",
-                      b->is_lower ? "lower" : "upper",
-                      b->is_lower ? "max" : "min",
-                      b->is_lower ? "lower" : "upper");
-    }
-}
-
-static bool is_whole_or_none(symp end) { return !end || model_is_whole(end); }
-
-/* Whether the ends may lie between whole numbers, which alone are drawn. */
-static bool has_ends_between(const struct step *s)
-{
-    bool whole = is_whole_or_none(s->support.lower) &&
-                 is_whole_or_none(s->support.upper);
-    for (const struct bound *b = s->support.bounds; b; b = b->next)
-        whole = whole && model_is_whole(b->value);
-    return model_draws_integers(s->family) && !whole;
-}
-
-static void emit_ends(struct emitter *e, const struct step *s)
-{
-    const bool between = has_ends_between(s);
-    emit_line(e, "k_->lower = %s;",
-              between ? "gbm_first_whole((real)lower)" : "(real)lower");
-    emit_line(e, "k_->upper = %s;",
-              between ? "gbm_last_whole((real)upper)" : "(real)upper");
-}
-
 /* The coefficients' sums: what lanes share comes first, and is added up. */
 static void emit_all_sums(struct emitter *e, const struct step *s)
 {
@@ -247,7 +199,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
         emit_decode(&e, f, "element");
     emit_cell_if_needed(&e, s);
     emit_all_sums(&e, s);
-    emit_bounds(&e, s);
+    emit_step_ends(&e, s);
     emit_line(&e, "k_->s = s;");
     emit_line(&e, "k_->team = team;");
     emit_line(&e, "k_->element = element;");
@@ -260,7 +212,7 @@ static bool emit_prepare(struct compiler *c, struct text *out,
         if (s->law.anchored[i])
             emit_line(&e, "k_->from%d = %s;", i + 1,
                       emit_expr(&e, s->law.anchored[i]));
-    emit_ends(&e, s);
+    emit_keep_ends(&e, s);
     emit_hoisted_fill(&e, s, emit_target(&e, f));
     text_append(out, "}\n\n");
     return e.shared_out;

@@ -373,18 +373,4 @@ GBM_INLINE real gbm_polynomial(const real *c, int n, real x)
     return high * x + low;
 }
 
-/* The whole numbers between two ends that need not be whole themselves. An end
- * that is off one by rounding alone is that one. */
-GBM_FN real gbm_first_whole(real lower)
-{
-    const real off = lower > 0 ? -4 * GBM_EPSILON : 4 * GBM_EPSILON;
-    return real_ceil(lower * (1 + off));
-}
-
-GBM_FN real gbm_last_whole(real upper)
-{
-    const real off = upper > 0 ? 4 * GBM_EPSILON : -4 * GBM_EPSILON;
-    return real_floor(upper * (1 + off));
-}
-
 #endif

@@ -13,6 +13,10 @@ model {
   v ~ dunif(-0.1, 3.3 - k)
   h ~ dpois(12)                      # an end that rounding alone moves
   w ~ dunif(0, 0.1 * h)
+  l ~ dcat(p[])                      # one that the density has otherwise: 3 not
+  o ~ dunif(-0.1, 3.3 - l)
+  g ~ dcat(p[])
+  d ~ dunif(0.1 * g, 1)
   c ~ dbin(0.4, 6)                   # an end that is drawn
   b ~ dnorm(0.5, 1)T(, c + 0.3)
   y ~ dnorm(b, 1)
@@ -24,10 +28,11 @@ model {
   f ~ dpois(0.3)T(1.4, 3.6)                        # drawn forward
 }
 E
-echo '{"x": 1.1, "u": 1.1, "v": 0.9, "w": 1.1, "y": 1.1, "r": 1,
+echo '{"x": 1.1, "u": 1.1, "v": 0.9, "w": 1.1, "o": 0.3, "d": 0.3, "y": 1.1, "r": 1,
   "t": [2, 2, 3, 2, 4],
   "p": [0.3, 0.3, 0.2, 0.2]}' >data.json
 status 0 "$GBMC" -O 0 ends.bug -o ends
+status 0 ./ends check --data data.json
 status 0 ./ends --data data.json --quiet --draws 20000 --summary s.json
 
 python3 - <<'E' || fail 'the means are not those of the sums'
@@ -49,6 +54,8 @@ exact = {
     "n": mean(range(1, 40), lambda k: poisson(k, 2) / (k + 0.25)),
     "z": 1,
     "k": mean([1, 2], lambda k: 0.3 / (3.4 - k)),
+    "l": mean([1, 2], lambda k: 0.3 / (3.4 - k)),
+    "g": mean([1, 2], lambda k: 0.3 / (1 - 0.1 * k)),
     "h": mean(range(11, 80), lambda k: poisson(k, 12) / k),
     "c": mean(range(7), lambda k: comb(6, k) * 0.4**k * 0.6**(6 - k) *
               phi((k + 0.3 - 0.8) / s) / phi(k + 0.3 - 0.5)),

@@ -416,9 +416,9 @@ static void start_x_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
     real lower = 0, upper = GBM_INF;
     simulate_x_v(s, rng, element);
     if (x_v(i_v) < lower)
-        x_v(i_v) = (int)gbm_first_whole(lower);
+        x_v(i_v) = (int)real_ceil(lower);
     if (x_v(i_v) > upper)
-        x_v(i_v) = (int)gbm_last_whole(upper);
+        x_v(i_v) = (int)real_floor(upper);
 }
 GBM_HOST_START(start_x_v)
 

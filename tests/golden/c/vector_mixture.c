@@ -660,9 +660,9 @@ static void start_z_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
     real lower = 1, upper = s->pi_v_n1;
     simulate_z_v(s, rng, element);
     if (z_v(i_v) < lower)
-        z_v(i_v) = (int)gbm_first_whole(lower);
+        z_v(i_v) = (int)real_ceil(lower);
     if (z_v(i_v) > upper)
-        z_v(i_v) = (int)gbm_last_whole(upper);
+        z_v(i_v) = (int)real_floor(upper);
 }
 GBM_HOST_START(start_z_v)
 

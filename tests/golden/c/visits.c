@@ -336,9 +336,9 @@ static void start_y_v(const struct state *s, struct gbm_rng *rng, int64_t elemen
     real lower = 0, upper = GBM_INF;
     simulate_y_v(s, rng, element);
     if (y_v(i_v, k_v) < lower)
-        y_v(i_v, k_v) = (int)gbm_first_whole(lower);
+        y_v(i_v, k_v) = (int)real_ceil(lower);
     if (y_v(i_v, k_v) > upper)
-        y_v(i_v, k_v) = (int)gbm_last_whole(upper);
+        y_v(i_v, k_v) = (int)real_floor(upper);
 }
 GBM_HOST_START(start_y_v)
 
