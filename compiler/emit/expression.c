@@ -198,6 +198,17 @@ static const char *emit_args(struct emitter *e, symp x)
     return text_take(e->c, &t);
 }
 
+/* Whether subscript d of x is a place in its array. What lies between two, as
+ * data beside counts may, is none. */
+static const char *emit_is_place(struct emitter *e, symp x, int d)
+{
+    symp at = x->args[d];
+    const bool whole = model_is_whole(at);
+    return intern_format(
+        e->c, "%s(%s, s->%s_n%d)", whole ? "gbm_within" : "gbm_is_place",
+        whole ? emit_int(e, at) : emit_expr(e, at), x->var->cname, d + 1);
+}
+
 static const char *emit_ref(struct emitter *e, symp x)
 {
     const char *seen = x->kind == SYM_SEEN   ? "_seen"
@@ -214,8 +225,8 @@ static const char *emit_ref(struct emitter *e, symp x)
     struct text t = {0};
     for (int d = 0; d < x->nargs; d++)
         if (model_subscript_may_miss(x, d))
-            text_printf(&t, "%sgbm_within(%s, s->%s_n%d)", t.data ? " && " : "",
-                        emit_int(e, x->args[d]), x->var->cname, d + 1);
+            text_printf(&t, "%s%s", t.data ? " && " : "",
+                        emit_is_place(e, x, d));
     const char *inside = intern(e->c, t.data);
     text_free(&t);
     return x->kind == SYM_REF

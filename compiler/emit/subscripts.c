@@ -86,11 +86,16 @@ struct look {
     bool loading;      /* the statement is of the data block */
 };
 
-/* That x, which `text` names, is a whole number, where the data decide it. */
+static bool is_known(const struct look *k, symp x)
+{
+    return (k->of_state || !sym_reads_latent(x)) &&
+           emit_loops_in_scope(k->e, x);
+}
+
+/* That x, which `text` names, is a whole number. */
 static void check_whole(const struct look *k, symp x, const char *text)
 {
-    if (k->of_state || !*k->where || model_is_whole(x) || sym_reads_latent(x) ||
-        !emit_loops_in_scope(k->e, x))
+    if (!*k->where || model_is_whole(x) || !is_known(k, x))
         return;
     emit_line(k->e, "if (!gbm_is_nearest(problem, \"%s\", %s))", text,
               emit_expr(k->e, x));
@@ -107,12 +112,6 @@ static void check_ends(const struct look *k, symp lower, symp upper,
                     upper ? intern_format(c, "the first of %s", of) : of);
     if (upper)
         check_whole(k, upper, intern_format(c, "the last of %s", of));
-}
-
-static bool is_known(const struct look *k, symp x)
-{
-    return (k->of_state || !sym_reads_latent(x)) &&
-           emit_loops_in_scope(k->e, x);
 }
 
 /* Whether the state decides a subscript in x, or the turns of one; with `loop`,

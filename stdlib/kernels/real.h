@@ -230,6 +230,18 @@ GBM_FN long long gbm_rest(long long a, int b)
 /* Whether a subscript lies in 1 .. extent. */
 GBM_FN bool gbm_within(int at, int extent) { return at >= 1 && at <= extent; }
 
+/* Whether x is a whole number but for rounding. */
+GBM_FN bool gbm_is_near_whole(real x)
+{
+    const real rest = real_fabs(x - (real)gbm_nearest(x));
+    return rest <= REAL_C(1e-6) + 4 * GBM_EPSILON * real_fabs(x);
+}
+
+GBM_FN bool gbm_is_place(real x, int extent)
+{
+    return gbm_within(gbm_nearest(x), extent) && gbm_is_near_whole(x);
+}
+
 /* Without libm's care for NaN: the second argument if either is NaN. */
 GBM_FN real real_fmin(real a, real b) { return a < b ? a : b; }
 

@@ -228,13 +228,11 @@ gbm_subscript(struct gbm_problem *problem, const char *name, int dimension,
                             dimension, name, at, extent);
 }
 
-/* Whether x, a subscript or an end of a range, is a whole number but for
- * rounding. */
+/* That x, a subscript or an end of a range, is a whole number. */
 static inline __attribute__((unused)) bool
 gbm_is_nearest(struct gbm_problem *problem, const char *text, real x)
 {
-    const real rest = real_fabs(x - (real)gbm_nearest(x));
-    if (rest <= REAL_C(1e-6) + 4 * GBM_EPSILON * real_fabs(x))
+    if (gbm_is_near_whole(x))
         return true;
     return gbm_problem_text(problem, "%s is %g, but must be a whole number",
                             text, (double)x);

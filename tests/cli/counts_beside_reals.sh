@@ -98,3 +98,21 @@ for n in (1, 2, 4):
     print(n, mean, r["x[%d]" % n])
     assert abs(r["x[%d]" % n]["mean"] - mean) < 4.5 * r["x[%d]" % n]["mcse"]
 E
+
+# Where the array is one of subscripts, what stands beside counts must be whole.
+cat >beside.bug <<'M'
+model {
+  g[1] ~ dbern(0.4)
+  g[2] <- v
+  g[3] ~ dcat(p[])
+  for (k in 1:4) { mu[k] ~ dnorm(0, 1) }
+  for (i in 1:3) { y[i] ~ dnorm(mu[g[i] + 1], 1) }
+}
+M
+echo '{"v": 1.5, "p": [0.3, 0.3, 0.4], "y": [1, 2, 3]}' >beside.json
+status 0 "$GBMC" -O 0 beside.bug -o beside
+status 1 ./beside check --data beside.json
+says 'density of y\[2\] is not a number'
+says 'subscript 1 of mu is 2.5, but must be a whole number'
+echo '{"v": 1, "p": [0.3, 0.3, 0.4], "y": [1, 2, 3]}' >beside.json
+status 0 ./beside check --data beside.json
