@@ -19,7 +19,8 @@
  *
  * Only where the first state is random, so that the innovations are no data
  * whose sums the states are; where the recursion is linear in x; and where
- * nothing else that has a density reads r.
+ * nothing else that has a density reads r; and where the data that are named to
+ * gbmc have none of r.
  *
  * Requires a parsed program; leaves one. */
 #include "model/resolve.h"
@@ -326,7 +327,8 @@ static bool may_exchange(struct compiler *c, const struct pair *k)
     return k->mean >= 0 && forms_match(k) &&
            syntax_any_statement(list, draws_first_state, k) &&
            !syntax_any_statement(list, needs_innovation, k) &&
-           !is_declared(k) && scale_fits(c, k);
+           !is_declared(k) && scale_fits(c, k) &&
+           !model_data_have(c, k->innovation->lhs->name);
 }
 
 /* ---- innovations in a loop of their own ------------------------------------

@@ -28,3 +28,24 @@ bool model_read_named_data(struct compiler *c, const struct model *m,
     }
     return true;
 }
+
+static bool is_name(const void *wanted, const char *name)
+{
+    return strcmp(wanted, name) == 0;
+}
+
+/* A file that cannot be read is told of later. */
+bool model_data_have(struct compiler *c, const char *name)
+{
+    struct gbm_data data = {.allow_nonfinite = true,
+                            .names_only = true,
+                            .uses = is_name,
+                            .context = name};
+    for (int i = 0; i < c->options.ndata; i++) {
+        char error[GBM_ERROR];
+        (void)gbm_data_read(&data, c->options.data[i], error);
+    }
+    const bool found = gbm_data_find(&data, name) != NULL;
+    gbm_data_free(&data);
+    return found;
+}

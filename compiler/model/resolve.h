@@ -143,6 +143,8 @@ void model_follow_known(struct compiler *c, struct model *m);
  * and which are missing; false after an error. */
 bool model_read_named_data(struct compiler *c, const struct model *m,
                            struct gbm_data *data);
+/* Whether they have an array of that name. */
+bool model_data_have(struct compiler *c, const char *name);
 
 /* ---- pieces.c */
 /* Definitions of an array that are put in the place of what reads it as cases;

@@ -44,8 +44,9 @@ static enum gbm_status fail_computed(struct loader *l, int v, int f,
     rt_cell_name(l->in, v, cell, name, sizeof name);
     return rt_fail(l->rt, GBM_USER_ERROR,
                    "%s: %s is computed here, but %s supplies it; NA there "
-                   "leaves it to the model\n    %s",
-                   fam->where, name, a->source, fam->text);
+                   "leaves it to the model; if the model draws it, gbmc must "
+                   "know these data: --data=%s\n    %s",
+                   fam->where, name, a->source, a->source, fam->text);
 }
 
 enum gbm_status loader_check_computed(struct loader *l, int v,
