@@ -142,6 +142,8 @@ struct sampler {
     /* Whether it moves v beside its members; NULL: no. */
     bool (*moves)(const struct step *s, const struct var *v);
     bool adds_up; /* from sums over instances, which may be had at load */
+    bool around; /* moves are made of a normal, of which a vector's normal terms
+                    may be part */
     /* Whether elements that nothing observed depends on may be left out; NULL:
      * each. */
     enum barren_unit (*unit)(const struct step *s);

@@ -176,11 +176,24 @@ static symp shared_draw(struct compiler *c, const struct step *s)
                   : sym_num(c, 0);
 }
 
+/* The terms of the normal that moves are made of: a block's are those of its
+ * parts. */
+static symp around(struct compiler *c, const struct step *s)
+{
+    symp total = sym_num(c, 0);
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next) {
+        symp n = s->sampler->around ? instances(c, s, q->part) : NULL;
+        total = n ? sym_add2(c, total, n) : total;
+    }
+    return total;
+}
+
 /* About how many terms an element's sums have. */
 static bool emit_cost(struct text *out, struct compiler *c,
                       const struct step *s)
 {
-    symp total = shared_draw(c, s), partly = sym_num(c, 0);
+    symp total = sym_add2(c, shared_draw(c, s), around(c, s));
+    symp partly = sym_num(c, 0);
     const char *unless = NULL;
     for (const struct part *p = s->parts; p; p = p->next) {
         const char *this =

@@ -115,6 +115,13 @@ static void block_print(struct text *out, struct compiler *c,
     }
 }
 
+/* Parts that stand beside what block_print has of s. */
+static const struct part *rest_of(const struct step *s)
+{
+    const bool all = s->block.quadratics || joint_of(s);
+    return all && !(s->sampler && s->sampler->around) ? NULL : s->parts;
+}
+
 void report_conditionals(struct text *out, struct compiler *c,
                          const struct model *m)
 {
@@ -123,11 +130,9 @@ void report_conditionals(struct text *out, struct compiler *c,
                     emit_sampler_name(c, s),
                     s->order.sequential ? ", sequential" : "",
                     s->order.conflicts ? ", coloured" : "");
-        for (const struct part *p =
-                 s->block.quadratics || joint_of(s) ? NULL : s->parts;
-             p; p = p->next)
-            print_part(out, c, p);
         block_print(out, c, s);
+        for (const struct part *p = rest_of(s); p; p = p->next)
+            print_part(out, c, p);
         for (const struct bound *b = s->support.bounds; b; b = b->next)
             text_printf(out, "  x %s %s\n",
                         b->is_lower ? ">=" : "<=", sym_text(c, b->value));

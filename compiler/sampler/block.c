@@ -104,4 +104,7 @@ void sampler_form_blocks(struct compiler *c, struct model *m)
         if (normal_scalar(s) && !sampler_coupled(s) &&
             sampler_plain_plate(c, s->family))
             merge_from(c, m, s);
+    for (struct step *s = m->steps; s; s = s->next)
+        if (s->sampler && s->sampler->around)
+            sampler_take_normal_terms(c, s);
 }

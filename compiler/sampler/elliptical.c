@@ -41,10 +41,16 @@ static const char *explain_ellipse(struct compiler *c, const struct step *s)
     return s->whole ? "elliptical slice, jointly" : "elliptical slice";
 }
 
+/* What of its likelihood the ellipse has, too. */
 static const char *why(struct compiler *c, const struct step *s)
 {
-    return intern_format(c, "elliptical slice, as its prior is normal but %s",
-                         sampler_slice_reason(c, s));
+    struct text also = {0};
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
+        if (!q->part->own)
+            text_printf(&also, ", as is that of %s,", q->part->factor->text);
+    const char *normal = text_take(c, &also);
+    return intern_format(c, "elliptical slice, as its prior is normal%s but %s",
+                         normal, sampler_slice_reason(c, s));
 }
 
 /* ---- of one number ------------------------------------------------------- */
@@ -100,6 +106,7 @@ const struct sampler sampler_elliptical_slice = {
 
 const struct sampler sampler_elliptical_block = {
     .name = "elliptical slice",
+    .around = true,
     .unit = sampler_left_out_as_it_moves,
     .explain = explain_ellipse,
     .why = why,

@@ -154,6 +154,10 @@ struct step *sampler_take_normal(struct compiler *c, struct model *m,
                                  struct span where, const char *word);
 /* A vector node with a normal prior as such a step; false: it is not normal. */
 bool normal_vector(struct compiler *c, struct step *s);
+/* normal_terms.c: the parts of a vector node's step that are normal in it, as
+ * quadratics beside its prior: so mean and draw are of the product. Requires
+ * that no block is to be formed of the step any more. */
+void sampler_take_normal_terms(struct compiler *c, struct step *s);
 /* Writes a statement that moves x [d] to y, where mean [d] is the prior's and
  * drawn [d] a draw from it; likelihood_NAME_at(&k_, y) puts y into the state
  * and returns the rest of its log density. Moves between two are made by the

@@ -46,6 +46,7 @@ const struct sampler sampler_pcn = {
     .options = {{.name = "scale"}},
     .together = true,
     .take = take,
+    .around = true,
     .unit = sampler_left_out_as_it_moves,
     .headers = {"pcn.h"},
     .emit = emit,
