@@ -22,6 +22,7 @@ struct along_lines {
     int n, nchosen, njudged;
     int chosen[ALONG_JUDGED];    /* `nchosen` that move, then those that stay */
     double before[ALONG_JUDGED]; /* sweeps that these took without lines */
+    double unseen; /* from here on such a time may be any longer one */
     double line[ALONG_LINES][ALONG_CELLS];
 };
 

@@ -27,6 +27,7 @@
 #define LEFT 3.0    /* the time that a sum is thought to have with its line */
 #define WORTH 3.0   /* sweeps that the slowest number takes, at least */
 #define GAIN 1.15   /* of time, beyond what lines cost, at least */
+#define LONGER 2.0  /* than the least, a time is that was not seen */
 #define SLOW 0.5    /* correlation of neighbours from which a number is */
 #define FEWEST 32   /* rows to learn from */
 #define MOST 256    /* rows apart, of which a correlation is asked */
@@ -145,6 +146,12 @@ static double rows_seen_as(double seen, int rows)
 static int rows_looked_at(const struct learner *l)
 {
     return l->h.rows - l->h.rows / 4;
+}
+
+/* From here on a time of these rows, in sweeps, may be any longer one. */
+static double unseen_from(const struct learner *l)
+{
+    return l->h.stride * (SEEN_MOST * rows_looked_at(l));
 }
 
 /* The same in sweeps, without the first quarter of the rows, or the last, with
@@ -293,21 +300,32 @@ static void set_lines(struct learner *l, struct along_lines *lines, double cost)
     }
 }
 
-/* How much faster the slow numbers are than before there were lines: the
- * slowest, or all on the geometric mean. Times that these rows could not tell
- * from longer ones are alike, since there were more rows before. */
+/* How much shorter a time with lines, `now`, is than one before there were
+ * lines. One that was not seen may be any longer one. So if neither was they
+ * are alike, since there were more rows before; and a number that is seen to
+ * forget with lines, and was not without, has gained more than can be told: at
+ * the least of what it may have been a chain is of little use, and lines that
+ * are left out there are missed more than others are in the way. */
+static double shorter(const struct learner *l, const struct along_lines *lines,
+                      double before, double now)
+{
+    const double unseen = unseen_from(l);
+    if (now >= unseen)
+        return fmin(before, unseen) / unseen;
+    return (before < lines->unseen ? before : LONGER * lines->unseen) / now;
+}
+
+/* How much faster the slow numbers are: the slowest, or all on the geometric
+ * mean. */
 static double faster(const struct learner *l, const struct along_lines *lines,
                      const double *times)
 {
     const int n = lines->njudged;
-    const double most = l->h.stride * SEEN_MOST * rows_looked_at(l);
-    double sum = 0, before[ALONG_JUDGED], now[ALONG_JUDGED];
-    for (int i = 0; i < n; i++) {
-        before[i] = fmin(lines->before[i], most);
-        now[i] = fmin(times[i], most);
-        sum += log(before[i] / now[i]);
-    }
-    return fmax(exp(sum / n), largest(before, n) / largest(now, n));
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += log(shorter(l, lines, lines->before[i], times[i]));
+    return fmax(exp(sum / n), shorter(l, lines, largest(lines->before, n),
+                                      largest(times, n)));
 }
 
 static void learn(struct learner *l, struct along_lines *lines, double cost,
@@ -326,8 +344,10 @@ static void learn(struct learner *l, struct along_lines *lines, double cost,
         return;
     for (int i = 0; i < lines->njudged; i++)
         times[i] = time_of(l, l->chosen[i]);
-    if (lines->n == 0)
+    if (lines->n == 0) {
         memcpy(lines->before, times, sizeof times);
+        lines->unseen = unseen_from(l);
+    }
     /* lines that were not tried make nothing faster */
     if (last && !l->h.always &&
         faster(l, lines, times) < GAIN * (1 + lines->n * cost))

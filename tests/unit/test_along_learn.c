@@ -115,6 +115,20 @@ static void is_no_faster_by_fewer_rows(void **unused)
     assert_int_equal(lines.n, 0);
 }
 
+/* What takes as long as all rows may be slower than any that is seen: with a
+ * line that it is seen to forget with, it is 50 rows to 6, and counts as 100.
+ */
+static void gains_more_than_is_seen(void **unused)
+{
+    (void)unused;
+    begin(1);
+    learn(12, 9, true);
+    assert_int_equal(lines.n, 1);
+    begin(1);
+    learn(12, 18, true); /* not for any cost */
+    assert_int_equal(lines.n, 0);
+}
+
 /* Of what takes as long as all rows a sixth is seen, about their own mean. */
 static void knows_what_it_does_not_see(void **unused)
 {
@@ -225,6 +239,7 @@ int main(void)
         cmocka_unit_test(keeps_what_pays),
         cmocka_unit_test(leaves_out_what_does_not),
         cmocka_unit_test(is_no_faster_by_fewer_rows),
+        cmocka_unit_test(gains_more_than_is_seen),
         cmocka_unit_test(knows_what_it_does_not_see),
         cmocka_unit_test(waits_for_what_stays),
         cmocka_unit_test(moves_beside_what_stays),
