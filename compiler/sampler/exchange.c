@@ -325,6 +325,22 @@ static unsigned dims_at_labels(const struct exchange *k, symp e,
     return dims;
 }
 
+/* The same of a density of labels: as it is, and as it is written, where what
+ * is computed has not come in the place of its readings, P[1,1] <- stay. */
+static unsigned dims_in_density(const struct exchange *k,
+                                const struct factor *g, const struct var *v)
+{
+    const struct family *f = g->family;
+    symp all[FACTOR_EXPRESSIONS];
+    const int n = model_factor_expressions(g, all);
+    symp written =
+        family_expression(k->c, f, entry_value(f->distribution, "logdensity"));
+    unsigned dims = written ? dims_at_labels(k, written, v) : 0;
+    for (int i = 0; i < n; i++)
+        dims |= dims_at_labels(k, all[i], v);
+    return dims;
+}
+
 static bool reads_pieces(const struct exchange *k, const struct factor *g)
 {
     symp all[FACTOR_EXPRESSIONS];
@@ -370,13 +386,9 @@ static void find_pieces(struct exchange *k)
     for (struct var *v = k->m->vars; v; v = v->next) {
         const struct pieces before = k->pieces;
         unsigned dims = 0;
-        symp all[FACTOR_EXPRESSIONS];
-        for (const struct factor *g = k->m->factors; g; g = g->next) {
-            const bool own = !g->replaced && g->family->var == label_of(k);
-            const int n = own ? model_factor_expressions(g, all) : 0;
-            for (int i = 0; i < n; i++)
-                dims |= dims_at_labels(k, all[i], v);
-        }
+        for (const struct factor *g = k->m->factors; g; g = g->next)
+            if (!g->replaced && g->family->var == label_of(k))
+                dims |= dims_in_density(k, g, v);
         if (dims && sampler_add_pieces(k->c, k->m, &k->pieces, v, dims) &&
             !(pieces_are_apart(k) && are_read_by_labels_alone(k)))
             k->pieces = before;
@@ -563,6 +575,23 @@ static bool follows_group(const struct step *s, const struct factor *g)
            (g->upper && sym_any(g->upper, sampler_follows_group, s));
 }
 
+/* Whether what is computed and kept of members follows cells alone, with which
+ * it is computed again. */
+static bool follow_cells_alone(const struct exchange *k, const struct step *s)
+{
+    for (int i = 0; i < s->block.n; i++) {
+        const struct var *v = s->block.members[i].family->var;
+        bool is_cell = false;
+        for (int j = 0; j < k->pieces.n; j++)
+            is_cell = is_cell || k->pieces.of[j].cell->var == v;
+        for (const struct var *u = k->m->vars; u && !is_cell; u = u->next)
+            if (u->role == ROLE_DERIVED && u->stored &&
+                model_derived_depends(k->m, u, v))
+                return false;
+    }
+    return true;
+}
+
 /* The densities that change; false: one that may not be had at once, or none
  * by which components differ. */
 static bool find_changed(struct exchange *k, struct step *s)
@@ -572,8 +601,9 @@ static bool find_changed(struct exchange *k, struct step *s)
         if (g->replaced || !group_mentions(k->c, s, g) ||
             (reads_labels(k, g) && !(k->told && g->family->var == label_of(k))))
             continue;
-        if (follows_group(s, g))
+        if (follows_group(s, g) && !follow_cells_alone(k, s))
             return false;
+        s->through = s->through || follows_group(s, g);
         if (!reads_labels(k, g) && !reads_pieces(k, g) && is_alike(k, s, g))
             continue;
         told = true;

@@ -127,6 +127,9 @@ static void emit_trade(struct compiler *c, struct text *out,
         if (drawn)
             emit_recompute(&e, s, drawn);
     }
+    for (int i = 0; s->through && i < k->pieces.n; i++)
+        if (sampler_first_of_variable(&k->pieces, i))
+            emit_recompute(&e, s, k->pieces.of[i].cell->var);
     text_append(out, "}\n\n");
 }
 

@@ -1,9 +1,9 @@
 /* pieces.c: two labels trade the cells of a matrix that is written cell by
  * cell, P[1,1] ~ dbeta(9,1);  P[1,2] <- 1 - P[1,1];  P[2,1] ~ dbeta(1,9);
- * P[2,2] <- 1 - P[2,1], or P[k,k] <- stay[k]. Each cell is a drawn number or 1
- * less it, and becomes what the cell at the other labels is: here P[1,1] is 1 -
- * P[2,1] then. Found on symbols, with all loops written out. The change is its
- * own inverse, of a Jacobian of 1. */
+ * P[2,2] <- 1 - P[2,1], or P[k,k] <- stay[k], or P[1,2] <- 1 - stay. Each cell
+ * is a drawn number or 1 less it, and becomes what the cell at the other labels
+ * is: here P[1,1] is 1 - P[2,1] then. Found on symbols, with all loops written
+ * out. The change is its own inverse, of a Jacobian of 1. */
 #include "sampler/pieces.h"
 
 enum { MOST_OF_MATRIX = 64 };
@@ -196,14 +196,19 @@ void sampler_emit_pieces(struct emitter *e, const struct pieces *all)
     emit_close(e, 1);
 }
 
+bool sampler_first_of_variable(const struct pieces *all, int i)
+{
+    for (int j = 0; j < i; j++)
+        if (all->of[j].cell->var == all->of[i].cell->var)
+            return false;
+    return true;
+}
+
 void sampler_emit_pieces_held(struct emitter *e, const struct pieces *all)
 {
     for (int i = 0; i < all->n; i++) {
         const struct piece *p = &all->of[i];
-        bool again = false; /* each variable once */
-        for (int j = 0; j < i; j++)
-            again = again || all->of[j].cell->var == p->cell->var;
-        if (!again)
+        if (sampler_first_of_variable(all, i))
             sampler_emit_held(e, p->cell->var);
         if (p->complement)
             emit_line(e, "held = held || gbm_without_complement(%s);",

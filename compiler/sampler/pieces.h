@@ -22,6 +22,8 @@ struct pieces {
  * becomes what the cell at the other labels is. False: that is no way. */
 bool sampler_add_pieces(struct compiler *c, const struct model *m,
                         struct pieces *all, struct var *v, unsigned dims);
+/* Whether none before it is of the same variable. */
+bool sampler_first_of_variable(const struct pieces *all, int i);
 /* The statements that change all; `held` where one is too near its end. */
 void sampler_emit_pieces(struct emitter *e, const struct pieces *all);
 void sampler_emit_pieces_held(struct emitter *e, const struct pieces *all);

@@ -128,3 +128,17 @@ status 0 ./cells geweke --data data.json --device cpu --draws 4000
 sed 's/dnorm(mu\[z\[t\]\], 1)/dnorm(mu[z[t]] * P[1,1], 1)/' cells.gbm >read.gbm
 status 0 "$GBMC" --explain read.gbm
 if grep -qE 'P\[1,1\], P\[2,1\]: two components trade' .out; then fail "P trades"; fi
+
+# cells that are copies of scalars and of an array, or 1 - these
+sed 's/P\[1,1\] ~/stay ~/; s/P\[1,2\] <- .*/P[1,1] <- stay  P[1,2] <- 1 - stay/
+    s/P\[2,1\] ~/leave ~/; s/P\[2,2\] <- .*/P[2,1] <- leave  P[2,2] <- 1 - leave/
+    s/R\[\([12]\),k,k\] ~ \(.*\)/r[\1,k] ~ \2  R[\1,k,k] <- r[\1,k]/
+    s/1 - R\[k,\([12]\),[12]\]/1 - r[k,\1]/' cells.gbm >copies.gbm
+status 0 "$GBMC" --explain copies.gbm
+prints 'z\[1\], z\[t\], mu, stay, leave: two components trade'
+prints 'x\[i,1\], x\[i,t\], xi, r\[1,k\], r\[2,k\]: two components trade'
+status 0 "$GBMC" -O1 copies.gbm -o copies
+status 0 ./copies --data data.json --device cpu --draws 5000 --seed 3 --monitor z,x,c --summary copies.s --quiet
+python3 exact.py data.json copies.s >.out || fail "copies: not the sum"
+cat .out
+status 0 ./copies geweke --data data.json --device cpu --draws 4000
