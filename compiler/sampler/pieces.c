@@ -146,8 +146,21 @@ static bool is_own_inverse(const struct pieces *all)
     return true;
 }
 
+/* Those that become what they are need not change. */
+static void drop_unchanged(struct pieces *all)
+{
+    int n = 0;
+    for (int i = 0; i < all->n; i++) {
+        const struct piece p = all->of[i];
+        if (p.complement || !sym_same(p.cell, p.from))
+            all->of[n++] = p;
+    }
+    all->n = n;
+}
+
 static bool find(const struct matrix *k, struct pieces *all, unsigned dims)
 {
+    const int before = all->n;
     for (int i = 0; i < k->n; i++) {
         const struct cell *a = &k->cells[i];
         const struct cell *b = at_other_labels(k, a, dims);
@@ -158,7 +171,9 @@ static bool find(const struct matrix *k, struct pieces *all, unsigned dims)
                                    a->complement != b->complement)))
             return false;
     }
-    return all->n > 0 && is_own_inverse(all);
+    const bool back = is_own_inverse(all);
+    drop_unchanged(all);
+    return back && all->n > before;
 }
 
 bool sampler_add_pieces(struct compiler *c, const struct model *m,
