@@ -355,7 +355,7 @@ static void emit_slice(struct emitter *e, const struct step *s,
 {
     emit_line(e, "real lower_, upper_;");
     emit_line(e,
-              "gbm_rescale_ends(&%s, rng, %.17g * "
+              "gbm_rescale_ends(&%s, rng, telling, %.17g * "
               "real_log(real_fabs(%s.now)), &lower_, &upper_);",
               parabola, -r->power / 2, context);
     emit_line(e,

@@ -200,7 +200,8 @@ GBM_FN_ONCE double gbm_marginal_told(const struct gbm_joint *j, real *x)
     for (int i = 0; i < d; i++) {
         if (!(Q[i][i] > 0))
             return (double)GBM_NAN;
-        sum += log(Q[i][i]) - b[i] * b[i] / Q[i][i];
+        /* of b = 10^160 and Q = 10^300 the square is infinite */
+        sum += log(Q[i][i]) - b[i] * (b[i] / Q[i][i]);
         for (int k = i + 1; k < d; k++) {
             const double by = Q[k][i] / Q[i][i];
             for (int l = i; l < d; l++)

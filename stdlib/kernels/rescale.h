@@ -14,6 +14,7 @@
 enum { GBM_RESCALE_MOST = 32 };
 #define GBM_RESCALE_LOST (50 * GBM_EPSILON) /* of what cancels */
 #define GBM_RESCALE_FELT REAL_C(1e-3)       /* in the log density */
+#define GBM_RESCALE_TOLD REAL_C(1e-9)       /* beside the joint density */
 
 struct gbm_rescale {
     real *normals, *along, *dev; /* [d]: z, L'dev, dev */
@@ -72,18 +73,22 @@ GBM_FN void gbm_rescale_parabola(const struct gbm_joint *j,
 /* The ends of log c: those of the one among intervals as long as the reach that
  * holds the present place on the line, `at`. They begin anywhere, so all places
  * on the line are reached in turn; and the reach is the same at all of them, as
- * the standardised values are. */
+ * the standardised values are. A move that is told is compared: it goes as far
+ * as its rounding is below what is compared. */
 GBM_FN void gbm_rescale_ends(const struct gbm_rescale *r, struct gbm_rng *rng,
-                             real at, real *lower, real *upper)
+                             int telling, real at, real *lower, real *upper)
 {
-    const real from = gbm_uniform(rng) * r->reach;
+    const real shorter = real_sqrt(GBM_RESCALE_TOLD / GBM_RESCALE_FELT);
+    const real reach =
+        telling ? real_log(1 + (real_exp(r->reach) - 1) * shorter) : r->reach;
+    const real from = gbm_uniform(rng) * reach;
     *lower = -GBM_INF;
     *upper = GBM_INF;
     if (!gbm_is_finite(from) || !gbm_is_finite(at))
         return;
-    const real place = (at - from) / r->reach;
-    *lower = (real_floor(place) - place) * r->reach;
-    *upper = *lower + r->reach;
+    const real place = (at - from) / reach;
+    *lower = (real_floor(place) - place) * reach;
+    *upper = *lower + reach;
 }
 
 GBM_FN real gbm_rescale_at(const struct gbm_rescale *r, real c)

@@ -54,3 +54,21 @@ status 0 /usr/bin/python3 compare.py double 5 15 32 60
 fake_device
 draw single 30 1e30 10000 --device cuda --precision single
 status 0 /usr/bin/python3 compare.py single 5 15 32
+
+# The check follows moves as far as their rounding is below what it compares; and
+# what it compares them with stands such numbers itself.
+cat >wide.gbm <<'M'
+model {
+  tau ~ dpar(0.02, 0.1) T(, 1.0E300)
+  s ~ dunif(0, 10)
+  for (j in 1:3) { u[j] ~ dnorm(0, tau) }
+  for (j in 1:2) { v[j] ~ dnorm(0, 1 / (s * s)) }
+  for (i in 1:7) { y[i] ~ dnorm(u[g[i]] + v[h[i]], 0.43) }
+}
+M
+echo '{"g": [1, 2, 3, 1, 1, 3, 1], "h": [1, 1, 1, 1, 1, 1, 1],
+ "y": [0.62, 0.69, null, 0.56, 0.56, null, null]}' >wide.json
+status 0 "$GBMC" -O 1 wide.gbm -o wide
+for seed in 5 8 7066 $(seq 10 30); do
+    status 0 ./wide check --data wide.json --seed "$seed"
+done
