@@ -92,14 +92,11 @@ GBM_FN real gbm_normal_terms_row(const struct gbm_normal_terms *terms, int K,
 }
 
 #ifndef __CUDACC__
-/* The sum of n such rows, at most GBM_BLOCK_ROWS, by the vector unit. */
-GBM_FN gbm_total gbm_normal_terms_rows(const struct gbm_normal_terms *terms,
-                                       int K, real *x, int n)
+/* The largest term of a block of rows, and the sum of all over that. */
+GBM_INLINE void gbm_normal_terms_block(const struct gbm_normal_terms *terms,
+                                       int K, const real *x, real *largest,
+                                       real *sum)
 {
-    real largest[GBM_BLOCK_ROWS], sum[GBM_BLOCK_ROWS];
-    gbm_total all = 0;
-    for (int row = n; row < GBM_BLOCK_ROWS; row++)
-        x[row] = x[0];
     GBM_SIMD
     for (int row = 0; row < GBM_BLOCK_ROWS; row++) {
         largest[row] = -GBM_HUGE;
@@ -123,11 +120,74 @@ GBM_FN gbm_total gbm_normal_terms_rows(const struct gbm_normal_terms *terms,
             sum[row] += terms->share[j] * row_power(at - largest[row]);
         }
     }
+}
+
+/* The same of two terms, the larger of which is 1 by itself, if it is one. */
+GBM_INLINE void gbm_normal_terms_pair(const struct gbm_normal_terms *terms,
+                                      const real *x, real *largest, real *sum)
+{
     GBM_SIMD
-    for (int row = 0; row < GBM_BLOCK_ROWS; row++)
-        largest[row] = row_log_of_power(largest[row], sum[row]);
-    for (int row = 0; row < n; row++)
-        all += largest[row];
+    for (int row = 0; row < GBM_BLOCK_ROWS; row++) {
+        const real a = terms->slope[0] * gbm_square(x[row] - terms->mu[0]) +
+                       terms->absent[0];
+        const real b = terms->slope[1] * gbm_square(x[row] - terms->mu[1]) +
+                       terms->absent[1];
+        const real high = a > b ? a : b, low = a > b ? b : a;
+        const real most = a > b ? terms->share[0] : terms->share[1];
+        const real less = a > b ? terms->share[1] : terms->share[0];
+        const real top = high > -GBM_HUGE ? high : -GBM_HUGE;
+        largest[row] = top;
+        sum[row] = (high > -GBM_HUGE ? most : 0) + less * row_power(low - top);
+    }
+}
+
+/* Whether as many sums as a logarithm is of have a product: each is between the
+ * least share and all of them, or 0. */
+GBM_FN bool gbm_normal_terms_multiply(const struct gbm_normal_terms *terms,
+                                      int K)
+{
+    const real most = sizeof(real) == 4 ? REAL_C(1e8) : REAL_C(1e70);
+    real least = GBM_HUGE, all = 0;
+    for (int j = 0; j < K; j++) {
+        const real share = terms->share[j];
+        least = terms->absent[j] == 0 && share < least ? share : least;
+        all += share;
+    }
+    return least > 1 / most && all < most;
+}
+
+/* The sum of n such rows, at most GBM_LOG_ROWS, by the vector unit. */
+GBM_FN gbm_total gbm_normal_terms_rows(const struct gbm_normal_terms *terms,
+                                       int K, real *x, int n)
+{
+    real power[GBM_BLOCK_ROWS], product[GBM_BLOCK_ROWS];
+    real largest[GBM_BLOCK_ROWS], sum[GBM_BLOCK_ROWS];
+    const bool multiply = gbm_normal_terms_multiply(terms, K);
+    gbm_total all = 0;
+    for (int row = n; row % GBM_BLOCK_ROWS != 0; row++)
+        x[row] = x[0];
+    for (int from = 0; from < n; from += GBM_BLOCK_ROWS) {
+        const bool first = from == 0 || !multiply;
+        if (K == 2)
+            gbm_normal_terms_pair(terms, x + from, largest, sum);
+        else
+            gbm_normal_terms_block(terms, K, x + from, largest, sum);
+        GBM_SIMD
+        for (int row = 0; row < GBM_BLOCK_ROWS; row++) {
+            const bool counts = row < n - from;
+            const real of = counts ? sum[row] : 1;
+            const real at = counts ? largest[row] : 0;
+            product[row] = first ? of : product[row] * of;
+            power[row] = first ? at : power[row] + at;
+        }
+        if (multiply && from + GBM_BLOCK_ROWS < n)
+            continue;
+        GBM_SIMD
+        for (int row = 0; row < GBM_BLOCK_ROWS; row++)
+            largest[row] = row_log_of_power(power[row], product[row]);
+        for (int row = 0; row < GBM_BLOCK_ROWS; row++)
+            all += largest[row];
+    }
     return all;
 }
 #endif

@@ -38,11 +38,11 @@
 #endif
 #endif
 
-/* The host has what rows share, too, and adds up a block of rows at once. */
+/* The host has what rows share, too, and adds up some blocks of rows at once. */
 #ifndef __CUDACC__
 #define GBM_BEFORE_ROWS(name, terms, n, ...)                                   \
     struct terms name;                                                         \
-    real name##_x[GBM_BLOCK_ROWS];                                             \
+    real name##_x[GBM_LOG_ROWS];                                               \
     int name##_rows = 0;                                                       \
     terms##_before(&name, (int)(n), __VA_ARGS__);
 #define GBM_OF_ROW(name, terms, n, x, otherwise)                               \
@@ -50,7 +50,7 @@
 #define GBM_ADD_OF_ROW(sum, rest, name, terms, n, x, otherwise)                \
     if ((n) <= GBM_FEW) {                                                      \
         name##_x[name##_rows++] = x;                                           \
-        if (name##_rows == GBM_BLOCK_ROWS) {                                   \
+        if (name##_rows == GBM_LOG_ROWS) {                                     \
             GBM_AFTER_ROWS(sum, rest, name, terms, n)                          \
             name##_rows = 0;                                                   \
         }                                                                      \

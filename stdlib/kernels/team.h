@@ -507,6 +507,10 @@ GBM_FN bool gbm_team_few(const struct gbm_team *team, struct gbm_team *few)
 #else
 #define GBM_BLOCK_ROWS 4
 #endif
+/* Rows of which a sum has a logarithm each are taken in so many blocks, as that
+ * of a product is the sum. */
+#define GBM_BLOCKS_A_LOG 4
+#define GBM_LOG_ROWS (GBM_BLOCKS_A_LOG * GBM_BLOCK_ROWS)
 
 /* Rows lo .. hi - 1 by blocks, on the device those of a lane: a loop over the
  * first row of each. */

@@ -85,15 +85,15 @@ static void rows_in_common(void **unused)
 }
 
 /* As the host adds them: blocks, and a rest. */
-static double by_blocks(int n, double first, double apart, const double *mu,
-                        const double *tau, const double *pi)
+static double by_blocks(int K, int n, double first, double apart,
+                        const double *mu, const double *tau, const double *pi)
 {
     double sum = 0;
-    GBM_BEFORE_ROWS(terms, gbm_normal_terms, 3, mu, tau, pi)
+    GBM_BEFORE_ROWS(terms, gbm_normal_terms, K, mu, tau, pi)
     for (int i = 0; i < n; i++)
-        GBM_ADD_OF_ROW(sum, 2, terms, gbm_normal_terms, 3, first + i * apart,
+        GBM_ADD_OF_ROW(sum, 2, terms, gbm_normal_terms, K, first + i * apart,
                        NAN)
-    GBM_AFTER_ROWS(sum, 2, terms, gbm_normal_terms, 3)
+    GBM_AFTER_ROWS(sum, 2, terms, gbm_normal_terms, K)
     return sum;
 }
 
@@ -101,18 +101,25 @@ static void blocks_of_rows(void **unused)
 {
     const double mu[] = {0, 100, -3}, tau[] = {1, 4, 0.25}, pi[] = {1, 2, 0.5};
     const double gone[] = {1, 0, 0}, none[] = {0, 0, 0}, nan[] = {0, NAN, 1};
+    const double little[] = {1, 1e-200, 0.1}, *const weights[] = {pi, little};
     (void)unused;
-    for (int n = 0; n <= 3 * GBM_BLOCK_ROWS + 1; n++) {
-        double exact = 2 * n;
-        for (int i = 0; i < n; i++)
-            exact += gbm_log_normal_mixture(3, -90 + i * 17.3, mu, tau, pi);
-        const double found = by_blocks(n, -90, 17.3, mu, tau, pi);
-        assert_true(fabs(found - exact) <= 1e-13 * (1 + fabs(exact)));
+    for (int k = 0; k < 2; k++)
+        for (int n = 0; n <= 3 * GBM_LOG_ROWS + 1; n++)
+            for (int K = 1; K <= 3; K++) {
+                double exact = 2 * n;
+                for (int i = 0; i < n; i++)
+                    exact += gbm_log_normal_mixture(K, -90 + i * 4.3, mu, tau,
+                                                    weights[k]);
+                const double found =
+                    by_blocks(K, n, -90, 4.3, mu, tau, weights[k]);
+                assert_true(fabs(found - exact) <= 1e-13 * (1 + fabs(exact)));
+            }
+    for (int K = 2; K <= 3; K++) {
+        assert_true(by_blocks(K, 2, 100, 0, mu, tau, gone) == -9996);
+        assert_true(isnan(by_blocks(K, 9, 0, 1, nan, tau, pi)));
+        assert_true(by_blocks(K, 9, 0, 1, mu, tau, none) == -INFINITY);
+        assert_true(by_blocks(K, 9, 1e200, 0, mu, tau, pi) == -INFINITY);
     }
-    assert_true(by_blocks(2, 100, 0, mu, tau, gone) == -9996);
-    assert_true(isnan(by_blocks(9, 0, 1, nan, tau, pi)));
-    assert_true(by_blocks(9, 0, 1, mu, tau, none) == -INFINITY);
-    assert_true(by_blocks(9, 1e200, 0, mu, tau, pi) == -INFINITY);
 }
 
 int main(void)
