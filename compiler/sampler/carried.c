@@ -1,12 +1,12 @@
-/* carried.c: a plate of effects that are drawn one by one also moves with a
- * node of its prior. theta[j] ~ dnorm(mu, 1 / sigma^2) settles mu and sigma,
- * and they theta where the data say little of each: drawn in turn, all move in
- * small steps. So mu is moved and each theta by as much as its mean; and theta
- * - mu is multiplied by one number, sigma by that which keeps the standardised
- * values. These are the ancillary steps of Yu and Meng (2011), To center or not
- * to center: that is not the question, J. Comput. Graph. Stat. 20(3); the usual
- * draws, of the nodes given theta and of theta given them, are the sufficient
- * ones.
+/* carried.c: a plate of effects that are drawn one by one, or as coefficients
+ * of a dense block, also moves with a node of its prior. theta[j] ~ dnorm(mu,
+ * 1 / sigma^2) settles mu and sigma, and they theta where the data say little
+ * of each: drawn in turn, all move in small steps. So mu is moved and each
+ * theta by as much as its mean; and theta - mu is multiplied by one number,
+ * sigma by that which keeps the standardised values. These are the ancillary
+ * steps of Yu and Meng (2011), To center or not to center: that is not the
+ * question, J. Comput. Graph. Stat. 20(3); the usual draws, of the nodes given
+ * theta and of theta given them, are the sufficient ones.
  *
  * A prior that is no normal one may have a scale about 0, as those of
  * exponential or gamma effects have in their rate: then the effects are
@@ -45,6 +45,16 @@
 
 enum { MOST_MEANS = 3 }; /* nodes that a plate is moved with as its mean */
 
+/* It is drawn as one dense block whose rows an augmentation added: these hold
+ * it where it is. */
+static bool is_held(const struct step *s)
+{
+    for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
+        if (q->row && q->part->factor->of)
+            return true;
+    return false;
+}
+
 /* A plate of numbers that do not read each other, or a walk. */
 static bool is_plate(struct compiler *c, const struct model *m,
                      const struct family *f)
@@ -52,7 +62,8 @@ static bool is_plate(struct compiler *c, const struct model *m,
     const struct step *s = f->stochastic ? sampler_step_of(m, f) : NULL;
     if (!s || !f->nloops || f->nloops != f->var->ndim || f->nslices ||
         f->affine || !sampler_are_numbers(f->var) || !sampler_is_free(m, f) ||
-        !family_plain(c, f) || joint_is_gaussian(s) || s->sampler->dense)
+        !family_plain(c, f) || joint_is_gaussian(s) ||
+        (s->sampler->dense && is_held(s)))
         return false;
     for (int i = 0; i < f->nloops; i++)
         if (sampler_dimension_of(f, f->loops[i]) < 0)
