@@ -249,7 +249,8 @@ enum life {
     LIFE_STATISTIC, /* a function of the state */
     LIFE_TUNING,    /* warm-up learns it */
     LIFE_INDEX,     /* which elements, cells and places belong together */
-    LIFE_SCRATCH    /* means nothing between two steps */
+    LIFE_SCRATCH    /* means nothing between two sweeps, but for where
+                       a search begins */
 };
 
 /* What it is to the runtime: enum gbm_role of model.h, but for the roles of
