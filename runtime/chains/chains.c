@@ -284,7 +284,7 @@ static void execute(struct rt_chains *r, const struct rt_until *until)
         fprintf(r->notes, "%s: %d chain%s on %s\n", rt->model->name,
                 rt->options.chains, rt->options.chains == 1 ? "" : "s",
                 rt->device_text);
-    if (r->draws.unchecked && r->notes)
+    if (rt->options.no_check && r->draws.unchecked && r->notes)
         fprintf(r->notes, "warning: " GBM_UNCHECKED "\n");
     rt_chains_count_anew(r);
     const uint32_t first = r->sweep;

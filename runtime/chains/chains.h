@@ -37,6 +37,7 @@ struct rt_chains {
     uint64_t start;             /* sum of the starting values */
     double wall, cpu;           /* clocks up to which times were counted */
     bool loaded, opened;
+    bool compared;  /* the sampler with the model, by the self-check */
     int chains;     /* whose draws are kept: of a method's replicas, some */
     void *own;      /* the method's */
     int lp;         /* number of the stat, or -1 */

@@ -50,7 +50,7 @@ static enum gbm_status prepare_draws(struct rt_chains *r)
     r->draws.more = o->method->more;
     if (s == GBM_OK && r->resume.file)
         s = rt_chains_read_numbers(r, &capacity);
-    r->draws.unchecked = r->draws.unchecked || (o->no_check && !o->plain);
+    r->draws.unchecked = r->draws.unchecked || (!r->compared && !o->plain);
     if (s == GBM_OK &&
         gbm_draws_allocate(&r->draws, r->chains, capacity) != GBM_OK)
         s = rt_fail(rt, GBM_FAILURE,
@@ -111,7 +111,7 @@ static enum gbm_status load_and_check(struct rt_chains *r)
     rt_clock_note("the device is loaded");
     if (s == GBM_OK && checked && !check)
         s = rt_self_check_begin(rt, &r->in, &check);
-    s = rt_self_check_end(check, s, r->notes);
+    s = rt_self_check_end(check, s, &r->compared, r->notes);
     rt_clock_note("the sampler is checked");
     return s;
 }

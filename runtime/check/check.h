@@ -14,12 +14,12 @@ int rt_command_check_gradients(struct rt *rt);
  * from the chains' state as it stands in in->slots; leaves that as it was. A
  * device with memory of its own need not be loaded yet: the end, once it is,
  * compares it with the host. `status`: of what came between; the end returns it
- * if it failed, and frees in any case. */
+ * if it failed, and frees in any case; *compared: whether there was time to. */
 struct self_check;
 enum gbm_status rt_self_check_begin(struct rt *rt, struct rt_instance *in,
                                     struct self_check **out);
 enum gbm_status rt_self_check_end(struct self_check *s, enum gbm_status status,
-                                  FILE *notes);
+                                  bool *compared, FILE *notes);
 
 /* self_check_lines.c. After warm-up, which took so many seconds: compares moves
  * along lines that it has learnt, if any, with the model's joint density, and

@@ -13,7 +13,8 @@
 
 /* What is said of draws that were made without the self-check. */
 #define GBM_UNCHECKED                                                          \
-    "drawn with --no-check: the sampler was not compared with the model"
+    "drawn without self-check (--no-check, or it had no time): the sampler "   \
+    "was not compared with the model"
 
 /* Where a variable belongs in ArviZ's InferenceData. */
 enum gbm_group {

@@ -35,7 +35,7 @@ status 0 ./sampler sbc --data data.json --replicates 20 --draws 19 \
 status 0 "$gbm" report bare.nc
 says '^note: the report is bare.html$'
 exists bare.html
-grep -q 'Warning: drawn with --no-check' bare.html || fail 'no word of --no-check'
+grep -q 'Warning: drawn without self-check' bare.html || fail 'no word of --no-check'
 status 0 "$gbm" report fit.nc -o 'a page.html' --model 'my model.gbm' \
     --predictive pp.nc --predictive prior.nc --sbc sbc.json \
     --profile profile.txt

@@ -110,5 +110,5 @@ test_that("warnings of the sampler are R's", {
   expect_warning(gbm_sample("model { y ~ dnorm(m, 1); m ~ dnorm(0, 1) }",
                             list(y = 1), draws = 10, warmup = 10,
                             options = "--no-check", quiet = TRUE),
-                 "drawn with --no-check")
+                 "drawn without self-check")
 })
