@@ -28,26 +28,43 @@ static double power_of(const struct rt *rt, double power)
     return rt->options.precision == RT_DOUBLE ? power : (double)(float)power;
 }
 
+/* Adds log likelihoods of family f, whose sums go into `sums`; where that is
+ * `loglik`, they are the first. */
+static enum gbm_status add_family(struct rt *rt, const struct rt_instance *in,
+                                  int f, double *sums, double *loglik)
+{
+    const double *power = rt_powers(in);
+    if (rt->device->density(rt, f, sums) != GBM_OK)
+        return rt->status;
+#pragma omp parallel for num_threads(rt->threads) schedule(static)
+    for (int c = 0; c < in->nchains; c++) {
+        const double own = power[c] > RT_LEAST_POWER
+                               ? sums[c] / power_of(rt, power[c])
+                               : (double)NAN;
+        loglik[c] = sums == loglik ? own : loglik[c] + own;
+    }
+    return GBM_OK;
+}
+
 enum gbm_status rt_device_logliks(struct rt *rt, const struct rt_instance *in,
                                   double *loglik)
 {
-    const double *power = rt_powers(in);
     const bool tells = rt_device_tells(rt, in);
+    double *sums = loglik; /* no room of its own for the first */
     enum gbm_status s = GBM_OK;
-    for (int c = 0; c < in->nchains; c++)
-        loglik[c] = tells && power[c] > RT_LEAST_POWER ? 0 : (double)NAN;
-    if (!tells)
-        return s;
-    double *sums = malloc((size_t)in->nchains * sizeof *sums);
-    if (!sums)
-        return rt_fail(rt, GBM_FAILURE, "no memory");
-    for (int f = 0; s == GBM_OK && f < in->model->nfamilies; f++) {
+    int families = 0;
+    for (int f = 0; s == GBM_OK && tells && f < in->model->nfamilies; f++) {
         if (!in->model->families[f].raised || in->elements[f] == 0)
             continue;
-        s = rt->device->density(rt, f, sums);
-        for (int c = 0; s == GBM_OK && c < in->nchains; c++)
-            loglik[c] += sums[c] / power_of(rt, power[c]);
+        if (families++ == 1)
+            sums = malloc((size_t)in->nchains * sizeof *sums);
+        s = sums ? add_family(rt, in, f, sums, loglik)
+                 : rt_fail(rt, GBM_FAILURE, "no memory");
     }
-    free(sums);
+    if (sums != loglik)
+        free(sums);
+    for (int c = 0; c < in->nchains && families == 0; c++)
+        loglik[c] =
+            tells && rt_powers(in)[c] > RT_LEAST_POWER ? 0 : (double)NAN;
     return s;
 }

@@ -43,11 +43,17 @@ enum { MOST_STEPS = 10000, FIRST_SWEEPS = 50, MOST_HALVES = 60 };
 
 /* ---- weights ---- */
 
-/* Normalised weights, the log of their mean and the share of particles that is
- * effective, if the power of the turn at hand grows by more > 0. */
-static double weigh(const struct smc *t, double more, double *mean)
+/* Normalised weights, if the power of the turn at hand grows by more > 0;
+ * returns the log of their mean. */
+static double weigh(const struct smc *t, double more)
 {
-    return rt_weigh(&t->sums, t->grown, t->part, more, t->weight, mean);
+    return rt_weigh(&t->sums, t->grown, t->part, more, t->weight);
+}
+
+/* By how much the share of particles that is effective is above SHARE then. */
+static double excess(const struct smc *t, double more)
+{
+    return rt_effective(&t->sums, t->grown, t->part, more, t->weight) - SHARE;
 }
 
 /* By how much the power of the turn can grow, `rest` at most; 0: not at all,
@@ -56,16 +62,16 @@ static double weigh(const struct smc *t, double more, double *mean)
  * modified regula falsi method). */
 static double growth(const struct smc *t, double rest, bool any)
 {
-    double low = 0, high = rest, mean;
-    double over = 0, under = weigh(t, rest, &mean) - SHARE; /* at the ends */
-    int last = 0; /* the end that moved, 1: low */
+    double low = 0, high = rest;
+    double over = 0, under = excess(t, rest); /* at the ends */
+    int last = 0;                             /* the end that moved, 1: low */
     if (under >= 0)
         return rest;
     for (int i = 0; i < MOST_HALVES; i++) {
         const bool near = low > 0 && high <= 2 * low && over > under;
         const double at =
             low + (high - low) * (near ? over / (over - under) : 0.5);
-        const double found = weigh(t, at, &mean) - SHARE;
+        const double found = excess(t, at);
         const int end = found >= 0 ? 1 : -1;
         if (near && end == last)
             *(end > 0 ? &under : &over) /= 2;
@@ -83,16 +89,14 @@ static double growth(const struct smc *t, double rest, bool any)
  * Variance estimation in the particle filter, Biometrika 105, equation 10. */
 static double variance_of(const struct smc *t, int island, int steps)
 {
-    int n = t->particles, *eve = t->eve + island * n;
-    double *of = calloc((size_t)n, sizeof *of), squares = 0;
-    for (int i = 0; of && i < n; i++)
+    const int n = t->particles, *eve = t->eve + island * n;
+    double *const of = t->part, squares = 0; /* the next step's are others */
+    memset(of, 0, (size_t)n * sizeof *of);
+    for (int i = 0; i < n; i++)
         of[eve[i]] += t->weight[i];
-    for (int i = 0; of && i < n; i++)
+    for (int i = 0; i < n; i++)
         squares += of[i] * of[i];
-    double result =
-        of ? 1 - pow((double)n / (n - 1), steps) * (1 - squares) : (double)NAN;
-    free(of);
-    return fmax(result, 0);
+    return fmax(1 - pow((double)n / (n - 1), steps) * (1 - squares), 0);
 }
 
 /* ---- steps ---- */
@@ -197,7 +201,7 @@ static enum gbm_status enter(struct rt_chains *r, struct smc *t, int k)
             break;
         if (more < rest)
             more = fmin(as_device_knows(r->rt, t, a, more), rest);
-        weigh(t, more, &mean);
+        mean = weigh(t, more);
         t->score[k * t->turns.count + a->turn] += mean - before;
         before = mean;
         for (int i = 0; i < t->particles; i++)
@@ -210,7 +214,7 @@ static enum gbm_status enter(struct rt_chains *r, struct smc *t, int k)
     }
     if (more == 0) { /* the weights are those without it */
         memset(t->part, 0, (size_t)t->particles * sizeof *t->part);
-        weigh(t, 1, &mean);
+        mean = weigh(t, 1);
     }
     a->log_evidence += mean;
     return GBM_OK;
@@ -227,8 +231,9 @@ static enum gbm_status step_island(struct rt_chains *r, struct smc *t, int k)
         return r->rt->status;
     a->variance = variance_of(t, k, ++a->steps);
     resample(r, t, k);
+    const double power = progress(t, a);
     for (int i = 0; i < t->particles; i++)
-        rt_powers(&r->in)[k * t->particles + i] = progress(t, a);
+        rt_powers(&r->in)[k * t->particles + i] = power;
     return a->steps < MOST_STEPS
                ? GBM_OK
                : rt_fail(r->rt, GBM_FAILURE,

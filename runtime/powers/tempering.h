@@ -54,10 +54,13 @@ struct rt_sums {
 };
 bool rt_sums_create(struct rt_sums *s, int n, int threads);
 void rt_sums_free(struct rt_sums *s);
-/* Normalised weights [n] of the logarithms base + more slope; *mean: the log of
- * the mean one. Returns the share of particles that is effective. */
+/* Normalised weights [n] of the logarithms base + more slope; returns the log
+ * of the mean one. */
 double rt_weigh(const struct rt_sums *s, const double *base,
-                const double *slope, double more, double *weight, double *mean);
+                const double *slope, double more, double *weight);
+/* The share of particles that is effective, of the same; scratch: [n]. */
+double rt_effective(const struct rt_sums *s, const double *base,
+                    const double *slope, double more, double *scratch);
 /* Adds the sums of xx, yy and xy about their means. */
 void rt_add_products(const struct rt_sums *s, const double *x, const double *y,
                      double sums[3]);

@@ -48,11 +48,13 @@ static double find_logs(const struct rt_sums *s, const double *base,
     return most;
 }
 
-double rt_weigh(const struct rt_sums *s, const double *base,
-                const double *slope, double more, double *weight, double *mean)
+/* Weights of the logarithms base + more slope beside the largest; their sum and
+ * that of their squares. */
+static double add_weights(const struct rt_sums *s, const double *base,
+                          const double *slope, double more, double *weight,
+                          double sums[2])
 {
     const double most = find_logs(s, base, slope, more, weight);
-    double sum = 0, squares = 0;
 #pragma omp parallel for num_threads(s->threads) schedule(static)
     for (int k = 0; k < s->count; k++) {
         double own = 0, own_squares = 0;
@@ -63,15 +65,31 @@ double rt_weigh(const struct rt_sums *s, const double *base,
         s->pieces[k][0] = own;
         s->pieces[k][1] = own_squares;
     }
+    sums[0] = sums[1] = 0;
     for (int k = 0; k < s->count; k++) {
-        sum += s->pieces[k][0];
-        squares += s->pieces[k][1];
+        sums[0] += s->pieces[k][0];
+        sums[1] += s->pieces[k][1];
     }
+    return most;
+}
+
+double rt_effective(const struct rt_sums *s, const double *base,
+                    const double *slope, double more, double *scratch)
+{
+    double sums[2];
+    (void)add_weights(s, base, slope, more, scratch, sums);
+    return sums[0] * sums[0] / sums[1] / s->n;
+}
+
+double rt_weigh(const struct rt_sums *s, const double *base,
+                const double *slope, double more, double *weight)
+{
+    double sums[2];
+    const double most = add_weights(s, base, slope, more, weight, sums);
 #pragma omp parallel for num_threads(s->threads) schedule(static)
     for (int i = 0; i < s->n; i++)
-        weight[i] /= sum;
-    *mean = most + log(sum / s->n);
-    return sum * sum / squares / s->n;
+        weight[i] /= sums[0];
+    return most + log(sums[0] / s->n);
 }
 
 static void find_means(const struct rt_sums *s, const double *x,
