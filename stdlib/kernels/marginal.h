@@ -169,7 +169,7 @@ GBM_FN_ONCE double gbm_marginal_told(const struct gbm_joint *j, real *x)
 {
     enum { MOST = GBM_MARGINAL_TOLD };
     const int d = j->d;
-    double Q[MOST][MOST], b[MOST], sum = 0;
+    double Q[MOST][MOST], b[MOST], unit[MOST], sum = 0;
     real *const z = x + d;
     gbm_total size;
     if (d > MOST) {
@@ -179,19 +179,23 @@ GBM_FN_ONCE double gbm_marginal_told(const struct gbm_joint *j, real *x)
     }
     for (int i = 0; i < d; i++)
         z[i] = 0;
+    for (int i = 0; i < d; i++) {
+        z[i] = 1;
+        Q[i][i] = -2 * (double)gbm_sparse_quadratic(&j->factor, j->V, z, &size);
+        unit[i] = 1 / sqrt(Q[i][i]);
+        z[i] = 0;
+    }
+    /* by units in which the diagonal is 1: of a cell beside one that is 1e20
+     * times as large no digit would be left */
     for (int i = 0; i < d; i++)
-        for (int k = 0; k <= i; k++) {
-            z[i] += 1;
-            z[k] += 1;
-            Q[i][k] =
+        for (int k = 0; k < i; k++) {
+            z[i] = (real)unit[i];
+            z[k] = (real)unit[k];
+            const double both =
                 -2 * (double)gbm_sparse_quadratic(&j->factor, j->V, z, &size);
+            Q[k][i] = Q[i][k] = (both - 2) / (2 * unit[i] * unit[k]);
             z[i] = z[k] = 0;
         }
-    for (int i = 0; i < d; i++)
-        Q[i][i] /= 4;
-    for (int i = 0; i < d; i++)
-        for (int k = 0; k < i; k++)
-            Q[k][i] = Q[i][k] = (Q[i][k] - Q[i][i] - Q[k][k]) / 2;
     for (int i = 0; i < d; i++) { /* b - Qx, whose form in Q^-1 it is */
         b[i] = (double)j->x[i];
         for (int k = 0; k < d; k++)

@@ -101,3 +101,20 @@ cmp -s many more || fail "the number of many chains bears on the draws of one"
 if cmp -s some many; then
     fail "128 chains move with the block integrated out, too"
 fi
+
+# a column 1e12 times as large as another: the self-check tells both
+cat >large.gbm <<'M'
+model {
+  for (i in 1:12) { y[i] ~ dnorm(a + b * x[i] + e[g[i]], pow(s, -2)) }
+  for (k in 1:4) { e[k] ~ dnorm(0, pow(t, -2)) }
+  a ~ dnorm(0, 0.01)
+  b ~ dnorm(0, 1.0E24)
+  s ~ dunif(0, 10)
+  t ~ dunif(0, 10)
+}
+M
+echo 'x <- c(4E12, -3E12, 5E11, 2E12, 7E12, -6E12, -1E12, 3E12, 8E12, 1E12, -2E12, 0)
+y <- c(5, -2, 1, 2, 8, -4, 0, 2, 9, 3, -1, 1)
+g <- c(1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4)' >large.R
+status 0 "$GBMC" -O1 large.gbm -o large
+status 0 ./large check --data large.R
