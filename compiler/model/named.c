@@ -3,14 +3,20 @@
  * names are those of a distribution's parameters, or of another
  * parametrisation that its library entry states:
  *
- *     named dnorm(mean, sd): dnorm(mean, 1 / sd^2) */
+ *     named dnorm(mean, sd): dnorm(mean, 1 / sd^2)
+ *
+ * A name with a value, `prec_param = 0`, is that of a form which is meant where
+ * the call gives this value, as a number or as R's TRUE or FALSE. */
 #include "model/model.h"
+
+#include <string.h>
 
 enum { MAX_NAMED = 16 };
 
 /* A parametrisation: its names, and the arguments that they stand for. */
 struct form {
     const char *names[MAX_NAMED];
+    const struct expr *only[MAX_NAMED]; /* the value that it is for, or NULL */
     struct expr *given[MAX_NAMED];
     int n;
 };
@@ -21,6 +27,13 @@ static bool has_labels(const struct expr *e)
         if (e->args[i]->label)
             return true;
     return false;
+}
+
+static bool is_value(const struct expr *e, double value)
+{
+    if (e->kind == EXPR_NAME && !e->bracket)
+        return !strcmp(e->name, value != 0 ? "TRUE" : "FALSE");
+    return e->kind == EXPR_NUM && e->number == value;
 }
 
 /* Names first; what has none takes the places left, in order. */
@@ -47,6 +60,9 @@ static bool fits(struct form *k, const struct expr *call)
         k->given[j] = call->args[i];
     }
     for (int j = 0; j < k->n; j++)
+        if (k->only[j] && !is_value(k->given[j], k->only[j]->number))
+            return false;
+    for (int j = 0; j < k->n; j++)
         k->given[j]->label = NULL;
     return true;
 }
@@ -62,8 +78,11 @@ static struct form own_form(const struct entry *d)
 static struct form stated_form(const struct expr *label)
 {
     struct form k = {.n = label->nargs <= MAX_NAMED ? label->nargs : 0};
-    for (int i = 0; i < k.n; i++)
-        k.names[i] = label->args[i]->name;
+    for (int i = 0; i < k.n; i++) {
+        const struct expr *a = label->args[i];
+        k.names[i] = a->label ? a->label : a->name;
+        k.only[i] = a->label ? a : NULL;
+    }
     return k;
 }
 
@@ -90,8 +109,11 @@ static struct expr *filled_in(struct compiler *c, const struct expr *e,
 static void print_form(struct text *t, const struct form *k, const char *before)
 {
     text_append(t, before);
-    for (int i = 0; i < k->n; i++)
+    for (int i = 0; i < k->n; i++) {
         text_printf(t, "%s%s", i ? ", " : "(", k->names[i]);
+        if (k->only[i])
+            text_printf(t, " = %g", k->only[i]->number);
+    }
     text_append(t, ")");
 }
 

@@ -93,7 +93,8 @@ struct expr *build_binary(struct parser *p, const char *op, struct expr *a,
                    span_source(p->c, a->args[0]->span),
                    span_source(p->c, a->args[1]->span), op,
                    span_source(p->c, b->span));
-    return checked(p, expr_call(p->c, op, span, 2, a, b));
+    return checked(p, expr_call(p->c, strcmp(op, "%%") == 0 ? "modulo" : op,
+                                span, 2, a, b));
 }
 
 struct expr *build_range(struct parser *p, struct expr *a, struct expr *b,
@@ -197,6 +198,15 @@ static bool is_plain_call(const struct expr *e)
            ((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z'));
 }
 
+/* R's Inf, or -Inf, of which bounds say that there is none: T(d, 0, Inf). */
+static bool is_infinite(const struct expr *e, bool negative)
+{
+    if (negative)
+        return e && e->kind == EXPR_CALL && !strcmp(e->name, "neg") &&
+               is_infinite(e->args[0], false);
+    return e && e->kind == EXPR_NAME && !e->bracket && !strcmp(e->name, "Inf");
+}
+
 struct stmt *build_stochastic(struct parser *p, const char *link,
                               struct expr *lhs, struct expr *rhs,
                               const char *truncation, struct bounds bounds,
@@ -205,8 +215,8 @@ struct stmt *build_stochastic(struct parser *p, const char *link,
     struct stmt *s = build_assignment(p, link, lhs, rhs, span);
 
     s->kind = STMT_STOCHASTIC;
-    s->lower = bounds.lower;
-    s->upper = bounds.upper;
+    s->lower = is_infinite(bounds.lower, true) ? NULL : bounds.lower;
+    s->upper = is_infinite(bounds.upper, false) ? NULL : bounds.upper;
     if (truncation)
         s->truncation = truncation[0] == 'T'   ? TRUNC_T
                         : truncation[0] == 'I' ? TRUNC_I

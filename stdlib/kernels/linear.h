@@ -437,6 +437,22 @@ GBM_FN_BIG void gbm_inverse(int K, const real *A, real *out)
         gbm_fill(cells, out, GBM_NAN);
 }
 
+/* out [K][K] = U, upper triangular, of A = U' U, A [K][K] symmetric positive
+ * definite; NaN throughout if it is not. */
+GBM_FN_BIG void gbm_chol(int K, const real *A, real *out)
+{
+    gbm_copy((int64_t)K * K, A, out);
+    if (!gbm_cholesky(K, out)) {
+        gbm_fill((int64_t)K * K, out, GBM_NAN);
+        return;
+    }
+    for (int i = 0; i < K; i++)
+        for (int j = i + 1; j < K; j++) {
+            out[(int64_t)i * K + j] = out[(int64_t)j * K + i];
+            out[(int64_t)j * K + i] = 0;
+        }
+}
+
 /* out [K] = A^-1 b for a symmetric positive definite A [K][K]; NaN throughout
  * if it is not. */
 GBM_FN_BIG void gbm_linear_solve(int K, const real *A, const real *b, real *out)

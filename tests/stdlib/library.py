@@ -163,6 +163,9 @@ class Parser:
         args = []
         while self.peek() != close:
             args.append(self.expression())
+            if self.peek() == "=":  # named d(a, b = 1): the form of that b
+                self.take()
+                self.expression()
             if self.peek() != close:
                 self.take(",")
         self.take(close)
@@ -340,6 +343,7 @@ CODE = {
     "gbm_lgamma": sp.gammaln, "gbm_digamma": sp.digamma,
     "gbm_trigamma": lambda x: sp.polygamma(1, x),
     "gbm_log_choose": log_choose, "gbm_log_rising": log_rising,
+    "gbm_log_beta": sp.betaln,
     "gbm_entered": lambda p, turn: min(max(p - turn, 1e-30), 1),
     "gbm_log_hyper_total": lambda n1, n2, m1, psi: sp.logsumexp(
         [log_choose(n1, j) + log_choose(n2, m1 - j) + j * math.log(psi)
@@ -392,6 +396,7 @@ CODE = {
     "gbm_rank": lambda x: 1.0 + np.argsort(np.argsort(x, kind="stable")),
     "gbm_order": lambda x: 1.0 + np.argsort(x, kind="stable"),
     "gbm_interp_lin": interp_lin, "gbm_inverse": np.linalg.inv,
+    "gbm_chol": lambda a: np.linalg.cholesky(a).T,
     "gbm_logdet": lambda a: np.linalg.slogdet(a)[1],
     "gbm_linear_solve": np.linalg.solve, "gbm_mexp": scipy.linalg.expm,
 }

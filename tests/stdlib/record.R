@@ -1005,6 +1005,12 @@ matrices_and_vectors <- function() {
         diag(unclass(v)) %*% A %*% diag(unclass(v)), list(list(spd()(), v(3))))
     record("crossprod", crossprod, list(list(A)))
     record("tcrossprod", tcrossprod, list(list(A)))
+    record("chol", chol, list(list(spd()()), list(spd()())))
+    pairs <- each(c(5.5, -5.5, 5.5, -5.5, 7, 0, 1e-9, 1e6 + 0.25),
+                  c(2, 2, -2, -2, 3.5, 3, 2, 0.75))
+    record("modulo", `%%`, pairs)
+    record("pmin", pmin, pairs)
+    record("pmax", pmax, pairs)
 }
 
 begin("distributions.json")
