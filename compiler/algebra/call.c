@@ -29,12 +29,17 @@ static bool fold_call(const char *name, int n, const symp *args, double *out)
             return *out = nan ? NAN : fmax(a, b), true;
         if (!strcmp(name, "min"))
             return *out = nan ? NAN : fmin(a, b), true;
+        /* of larger ones the difference has no digits */
+        if (!strcmp(name, "log_rising") && a > 0 && a < 1e6 && a + b > 0)
+            return *out = lgamma(a + b) - lgamma(a), true;
     }
     if (n == 1) {
         if (!strcmp(name, "exp"))
             return *out = exp(a), true;
         if (!strcmp(name, "log") && a > 0)
             return *out = log(a), true;
+        if (!strcmp(name, "log1p") && a > -1)
+            return *out = log1p(a), true;
         if (!strcmp(name, "loggam") && a > 0)
             return *out = lgamma(a), true;
         if (!strcmp(name, "abs"))
