@@ -109,6 +109,7 @@ static void find_expectations(struct compiler *c, struct model *m)
     struct family **all = family_list(c, m, &n);
     for (struct var *v = m->vars; v; v = v->next)
         v->expects_data = v->unread || v->declared_observed || v->supplied;
+    model_expect_named(c, m);
     /* children first; once will do where arrays do not feed each other */
     for (int expected = -1, before = -2; expected != before;) {
         before = expected;

@@ -84,15 +84,6 @@ static void add_given(struct model *m, struct compiler *c, struct var *v)
     m->last_var = &given->next;
 }
 
-/* Of some files it is not kept which values are missing. */
-static bool may_have_values(const struct gbm_array *a)
-{
-    for (int64_t i = 0; a && a->missing && i < a->length; i++)
-        if (!a->missing[i])
-            return true;
-    return a && !a->missing;
-}
-
 void model_expect_supplied(struct compiler *c, struct model *m)
 {
     struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
@@ -104,8 +95,7 @@ void model_expect_supplied(struct compiler *c, struct model *m)
         if (!expected && c->options.ndata > 0 && c->nerrors == 0) {
             if (!is_open)
                 is_open = model_read_named_data(c, m, &data);
-            expected =
-                is_open && may_have_values(gbm_data_find(&data, v->name));
+            expected = is_open && model_data_may_have(&data, v->name);
         }
         if (expected)
             add_given(m, c, v);

@@ -29,6 +29,16 @@ bool model_read_named_data(struct compiler *c, const struct model *m,
     return true;
 }
 
+/* Of some files it is not kept which values are missing. */
+bool model_data_may_have(const struct gbm_data *data, const char *name)
+{
+    const struct gbm_array *a = gbm_data_find(data, name);
+    for (int64_t i = 0; a && a->missing && i < a->length; i++)
+        if (!a->missing[i])
+            return true;
+    return a && !a->missing;
+}
+
 static bool is_name(const void *wanted, const char *name)
 {
     return strcmp(wanted, name) == 0;
@@ -45,7 +55,22 @@ bool model_data_have(struct compiler *c, const char *name)
         char error[GBM_ERROR];
         (void)gbm_data_read(&data, c->options.data[i], error);
     }
-    const bool found = gbm_data_find(&data, name) != NULL;
+    const bool found = model_data_may_have(&data, name);
     gbm_data_free(&data);
     return found;
+}
+
+void model_expect_named(struct compiler *c, struct model *m)
+{
+    struct gbm_data data = {.allow_nonfinite = true, .names_only = true};
+    bool asks = false;
+    for (const struct var *v = m->vars; v; v = v->next)
+        asks = asks || (v->barren && !v->expects_data);
+    if (asks && c->options.ndata > 0 && c->nerrors == 0 &&
+        model_read_named_data(c, m, &data))
+        for (struct var *v = m->vars; v; v = v->next)
+            v->expects_data =
+                v->expects_data || (v->role == ROLE_STOCHASTIC &&
+                                    model_data_may_have(&data, v->name));
+    gbm_data_free(&data);
 }

@@ -143,8 +143,11 @@ void model_follow_known(struct compiler *c, struct model *m);
  * and which are missing; false after an error. */
 bool model_read_named_data(struct compiler *c, const struct model *m,
                            struct gbm_data *data);
-/* Whether they have an array of that name. */
+/* Whether some value of an array of that name is there. */
+bool model_data_may_have(const struct gbm_data *data, const char *name);
 bool model_data_have(struct compiler *c, const char *name);
+/* Data are expected of what they have. */
+void model_expect_named(struct compiler *c, struct model *m);
 
 /* ---- pieces.c */
 /* Definitions of an array that are put in the place of what reads it as cases;

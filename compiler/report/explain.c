@@ -1,6 +1,7 @@
 /* explain.c: the plan for a person: a table of the steps, then why each is what
  * it is; and for --emit=plan what lies behind it. Reads the planned model. */
 #include "report/report.h"
+#include "sampler/group.h"
 #include <string.h>
 
 /* ---- Words ---------------------------------------------------------------
@@ -453,6 +454,23 @@ static void note_companions(struct text *out, struct compiler *c,
                                q->matrix->name, who));
 }
 
+/* Why s draws forward, and how its elements are drawn where it does not. */
+static const char *why_forward(struct compiler *c, const struct model *m,
+                               const struct step *s)
+{
+    const struct step *own = m->steps;
+    while (own && (!own->sampler || own->sampler->forward ||
+                   !sampler_has_member(own, s->family)))
+        own = own->next;
+    if (!own)
+        return "drawn forward: no observed descendant, unless the data supply "
+               "one";
+    return intern_format(c,
+                         "drawn forward: no observed descendant; where the "
+                         "data supply one: %s",
+                         report_step_sampler(c, own));
+}
+
 static void print_reasons(struct text *out, struct compiler *c,
                           const struct model *m)
 {
@@ -461,9 +479,7 @@ static void print_reasons(struct text *out, struct compiler *c,
             continue;
         if (s->sampler->forward && s->family->var->barren &&
             !s->family->var->expects_data)
-            note(out, c, report_step_variables(c, s),
-                 "drawn forward: no observed descendant, unless the data "
-                 "supply one");
+            note(out, c, report_step_variables(c, s), why_forward(c, m, s));
         if (s->sampler->forward || !is_shown(s))
             continue;
         const char *who = report_step_variables(c, s);

@@ -67,3 +67,21 @@ prints 'gamma: moved with .* by one factor'
 status 0 ./scale check --data n.json
 says '^note: gamma is drawn forward'
 status 0 ./scale --data n.json --draws 10 --quiet --out scale.csv
+
+# What --explain says of them: without data, what would draw them with; with data,
+# that of which data depend on them.
+cat >told.gbm <<'M'
+model {
+  J ~ dbern(0.1)
+  mu ~ dnorm(J, 1)
+  x[1] ~ dnorm(mu, 1)
+  for (t in 2:T) { x[t] ~ dnorm(x[t-1], 1) }
+}
+M
+echo '{"T": 3, "x": [0.3, null, 1.2]}' >told.json
+status 0 "$GBMC" --explain told.gbm
+prints '^ +mu: .* where the data supply one: joint Gaussian block'
+status 0 "$GBMC" --explain told.gbm told.json
+prints '^[0-9]+ .*, mu .* joint Gaussian block'
+grep -q 'forward draw' .out && fail "x has data"
+true
