@@ -23,7 +23,10 @@ struct along_lines {
     int chosen[ALONG_JUDGED];    /* `nchosen` that move, then those that stay */
     double before[ALONG_JUDGED]; /* sweeps that these took without lines */
     double unseen; /* from here on such a time may be any longer one */
+    double slow;   /* sweeps that the slowest of their sums took */
     double line[ALONG_LINES][ALONG_CELLS];
+    /* Of the chosen numbers, in the sums that lines are of. */
+    double weights[ALONG_LINES][ALONG_CHOSEN];
 };
 
 /* States of all chains, of each `rows`, one each `stride` sweeps, chain after

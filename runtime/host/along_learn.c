@@ -16,7 +16,10 @@
  * A line must pay, as it makes each sweep longer: a number must be slow, and
  * the slow numbers must be faster with the lines, by clearly more than they
  * cost: neither is known well. Among these are numbers that lines do not move,
- * as probabilities that add up to one: a run waits for them, too. */
+ * as probabilities that add up to one: a run waits for them, too. What is
+ * faster for another reason, as numbers that had come from far before there
+ * were lines, is not due to them: a number gains by the sums that lines are of
+ * no more than these tell of it. */
 #include "host/along.h"
 
 #include <lapacke.h>
@@ -102,15 +105,13 @@ static bool part_of(struct learner *l, int j, int from, int rows)
     return size > 0;
 }
 
-/* Rows that a number takes to forget what it was, in a part of them: its
- * autocorrelations as far as sums of two neighbours are positive (Geyer 1992,
- * Practical Markov chain Monte Carlo, section 3.3). */
-static double rows_of(struct learner *l, int j, int from, int rows)
+/* Rows that z takes to forget what it was: its autocorrelations as far as sums
+ * of two neighbours are positive (Geyer 1992, Practical Markov chain Monte
+ * Carlo, section 3.3). */
+static double rows_of_z(const struct learner *l, int rows)
 {
     const int chains = l->h.chains;
     double sum = 0;
-    if (!part_of(l, j, from, rows))
-        return fmax(rows, 1);
     for (int lag = 0; lag < MOST && lag + 1 < rows; lag += 2) {
         const double two = correlation(l->z, chains, rows, lag) +
                            correlation(l->z, chains, rows, lag + 1);
@@ -119,6 +120,12 @@ static double rows_of(struct learner *l, int j, int from, int rows)
         sum += two;
     }
     return fmax(2 * sum - 1, 1);
+}
+
+/* Those of a number, in a part of them. */
+static double rows_of(struct learner *l, int j, int from, int rows)
+{
+    return part_of(l, j, from, rows) ? rows_of_z(l, rows) : fmax(rows, 1);
 }
 
 /* What is seen of that many rows in all, about their own mean, which hides a
@@ -163,6 +170,12 @@ static double time_of(struct learner *l, int j)
     const double seen =
         fmin(rows_of(l, j, 0, most), rows_of(l, j, l->h.rows - most, most));
     return l->h.stride * rows_seen_as(seen, most);
+}
+
+/* Sweeps that z takes. */
+static double time_of_z(const struct learner *l)
+{
+    return l->h.stride * rows_seen_as(rows_of_z(l, l->h.rows), l->h.rows);
 }
 
 /* Of numbers `from` .. `to` - 1, those that change least from row to row, if
@@ -279,7 +292,7 @@ static double largest(const double *times, int n)
 static void set_lines(struct learner *l, struct along_lines *lines, double cost)
 {
     square V;
-    double times[ALONG_CHOSEN], precise[ALONG_CHOSEN], weights[ALONG_CHOSEN];
+    double times[ALONG_CHOSEN], precise[ALONG_CHOSEN];
     const double slowest = largest(lines->before, l->k);
     lines->n = 0;
     if ((slowest < WORTH && !l->h.always) ||
@@ -293,8 +306,9 @@ static void set_lines(struct learner *l, struct along_lines *lines, double cost)
             time * (1 + had * cost) < left * (1 + (had + 1) * cost))
             break;
         for (int i = 0; i < l->k; i++)
-            weights[i] = V[next][i] * precise[i];
-        follow(l, weights);
+            lines->weights[had][i] = V[next][i] * precise[i];
+        follow(l, lines->weights[had]);
+        lines->slow = fmax(lines->slow, time_of_z(l));
         regress(l, lines->line[had]);
         lines->n++;
     }
@@ -328,6 +342,28 @@ static double faster(const struct learner *l, const struct along_lines *lines,
                                       largest(times, n)));
 }
 
+/* A number's time is made up of those of the lines' sums, as far as these tell
+ * of it, and of others', which lines leave as they are: what is less than the
+ * latter is not due to them. */
+static void credit(struct learner *l, const struct along_lines *lines,
+                   double *times)
+{
+    double told[ALONG_JUDGED] = {0};
+    for (int k = 0; k < lines->n; k++) {
+        follow(l, lines->weights[k]);
+        for (int i = 0; i < lines->njudged; i++) {
+            double r = 0;
+            for (int t = 0; t < l->rows; t++)
+                r += l->z[t] * l->h.x[t * l->h.n + l->chosen[i]] / l->rows;
+            told[i] += r * r;
+        }
+    }
+    const double slow =
+        lines->slow < lines->unseen ? lines->slow : LONGER * lines->unseen;
+    for (int i = 0; i < lines->njudged; i++)
+        times[i] = fmax(times[i], lines->before[i] - told[i] * slow);
+}
+
 static void learn(struct learner *l, struct along_lines *lines, double cost,
                   bool last)
 {
@@ -347,7 +383,10 @@ static void learn(struct learner *l, struct along_lines *lines, double cost,
     if (lines->n == 0) {
         memcpy(lines->before, times, sizeof times);
         lines->unseen = unseen_from(l);
+        lines->slow = 0;
     }
+    if (last)
+        credit(l, lines, times);
     /* lines that were not tried make nothing faster */
     if (last && !l->h.always &&
         faster(l, lines, times) < GAIN * (1 + lines->n * cost))
