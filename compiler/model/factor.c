@@ -3,6 +3,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { MOST_TERMS = 8 }; /* that a sum is written out as */
+
 struct density_context {
     const struct family *f;
     const char *index; /* a name that stands for `at`, or NULL */
@@ -302,6 +304,59 @@ static symp simplex_node(struct compiler *c, symp e, void *context)
     return sym_num(c, 1);
 }
 
+/* Whether e asks which row of a sum along `loop` it is. */
+static bool asks_for_row(symp e, const void *loop)
+{
+    return e->kind == SYM_CALL && e->nargs == 2 && !strcmp(e->name, "==") &&
+           e->args[0]->kind == SYM_LOOP && e->args[0]->loop == loop &&
+           e->args[1]->kind == SYM_NUM;
+}
+
+static bool is_sum(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_SUM;
+}
+
+/* How far v, which e reads along `loop`, goes there by its statements; 0: it is
+ * not told, or not read. */
+static double last_along(struct compiler *c, symp e, const struct var *v,
+                         const struct loop *loop)
+{
+    double last = 0;
+    for (int i = 0; i < e->nargs && !(last > 0); i++) {
+        const bool along = e->kind == SYM_REF && e->var == v &&
+                           e->args[i]->kind == SYM_LOOP &&
+                           e->args[i]->loop == loop;
+        last = along ? model_last_stated(c, v, i)
+                     : last_along(c, e->args[i], v, loop);
+    }
+    return last;
+}
+
+/* What f's node is regressed on of itself, as inprod(F[1,], s[,t-1]) of s[2,t]
+ * <- s[1,t-1], F being computed: as its terms, if a row is another thing than
+ * the rest. F has no more then, which is declared, as data may say else. */
+static symp term_by_term(struct compiler *c, symp e, void *family)
+{
+    const struct family *f = family;
+    symp end = e->kind == SYM_SUM ? e->args[1] : NULL, total = sym_num(c, 0);
+    if (!end || end->kind != SYM_EXTENT || end->var->role == ROLE_GIVEN ||
+        end->var->role == ROLE_STOCHASTIC || !sym_is(e->args[0], 1) ||
+        sym_any(e->args[2], is_sum, NULL) ||
+        !sym_any(e->args[2], asks_for_row, e->loop))
+        return NULL;
+    const double last = model_last_stated(c, end->var, end->dim);
+    const double own = last_along(c, e->args[2], f->var, e->loop);
+    if (last < 1 || last > MOST_TERMS || own < last || own > last)
+        return NULL;
+    for (double i = 1; i <= last; i++)
+        total = sym_add2(
+            c, total, sym_replace_loop(c, e->args[2], e->loop, sym_num(c, i)));
+    end->var->declared[end->dim] = sym_num(c, last);
+    return total;
+}
+
 static symp simplex_sums(struct compiler *c, struct family *f, symp e)
 {
     return sym_map(c, e, simplex_node, f);
@@ -341,7 +396,10 @@ struct factor *family_factor(struct compiler *c, struct model *m,
         factor->lower = tighter(c, "max", factor->lower, f->trunc_lower);
         factor->upper = tighter(c, "min", factor->upper, f->trunc_upper);
     }
-    factor->logp = simplex_sums(c, f, model_substitute_derived(c, logp));
+    logp = simplex_sums(c, f, model_substitute_derived(c, logp));
+    if (!f->nslices && !factor->integer)
+        logp = sym_map(c, logp, term_by_term, f);
+    factor->logp = logp;
     factor->plain = factor->logp;
     if (factor->lower)
         factor->lower = model_substitute_derived(c, factor->lower);

@@ -263,6 +263,9 @@ symp model_scaled_matrix(struct compiler *c, symp array, const struct family *f,
 /* products.c: the sum e where what it adds by parts of its range, in
  * differences f(j) - f(j - 1), is a number. NULL: it is not told. */
 symp model_constant_sum(struct compiler *c, symp e);
+/* The last subscript in dimension d of v by its statements; 0: they do not tell,
+ * or something else does. */
+double model_last_stated(struct compiler *c, const struct var *v, int d);
 /* The same file: e, where it has to do with an element of `target`, with what
  * it reads of it through recursions that multiply, and products, in closed
  * form. NULL: there is none, or it has no such form. */

@@ -430,6 +430,13 @@ static symp last_of(struct compiler *c, const struct var *v, int d, symp extent)
     return last ? last : extent;
 }
 
+double model_last_stated(struct compiler *c, const struct var *v, int d)
+{
+    symp last = v->families && !v->declared[d] ? last_of(c, v, d, sym_num(c, 0))
+                                               : sym_num(c, 0);
+    return last->kind == SYM_NUM ? last->number : 0;
+}
+
 static bool is_loop(symp e, const struct loop *l)
 {
     return e->kind == SYM_LOOP && e->loop == l;
