@@ -88,25 +88,6 @@ static symp part_of_term(struct compiler *c, const struct tallied *k, bool tail)
     return part;
 }
 
-static void emit_part_of_term(struct compiler *c, struct text *out,
-                              const struct tallied *k, const char *id,
-                              bool tail)
-{
-    const struct family *f = k->family;
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "GBM_FN gbm_total %s_%s(const struct state *s, int group, int "
-                "outer,\n    %sint row)\n{\n",
-                tail ? "tail" : "head", id, tail ? "int last, " : "");
-    enter(&e, f->loops[0], "group");
-    enter_outer(&e, f);
-    if (f->nloops > 1 && tail)
-        enter(&e, f->loops[f->nloops - 1], "last");
-    enter(&e, f->tally->rows.loops[0], "row");
-    emit_line(&e, "return %s;", emit_expr(&e, part_of_term(c, k, tail)));
-    text_append(out, "}\n");
-}
-
 /* Whether cell [k,a,b] is the same sum as cell [k,b,a], so that half of them
  * are computed. */
 static bool is_symmetric(struct compiler *c, const struct tallied *k)
@@ -117,6 +98,101 @@ static bool is_symmetric(struct compiler *c, const struct tallied *k)
         return false;
     const symp by[] = {sym_loop(c, loops[2]), sym_loop(c, loops[1])};
     return sym_same(sym_replace_loops(c, k->term, loops + 1, 2, by), k->term);
+}
+
+/* ---- what all rows read of a cell -------------------------------------------
+ */
+
+struct still {
+    const struct tallied *k;
+    symp found;
+    int n;
+};
+
+/* Whether e is a loop that is neither the group's nor the last, be it that of
+ * the rows or of a sum. */
+static bool is_other_loop(symp e, const void *family)
+{
+    const struct family *f = family;
+    return e->kind == SYM_LOOP && e->loop != f->loops[0] &&
+           e->loop != f->loops[f->nloops - 1];
+}
+
+static symp find_still(struct compiler *c, symp e, void *context)
+{
+    struct still *t = context;
+    const struct family *f = t->k->family;
+    (void)c;
+    if (e->kind != SYM_REF || sym_any(e, is_other_loop, f) ||
+        !sym_has_loop(e, f->loops[f->nloops - 1]))
+        return NULL;
+    t->n += !t->found || !sym_same(t->found, e);
+    t->found = e;
+    return e;
+}
+
+/* The one cell of an array that the tail reads by the group and the last loop
+ * alone, as a group's mean: lanes have it at hand for all rows. NULL: there is
+ * none, or several. */
+static symp still_of(struct compiler *c, const struct tallied *k)
+{
+    struct still t = {.k = k};
+    if (k->family->nloops > 1)
+        (void)sym_map(c, part_of_term(c, k, true), find_still, &t);
+    return t.n == 1 ? t.found : NULL;
+}
+
+static void emit_still(struct compiler *c, struct text *out,
+                       const struct tallied *k, const char *id)
+{
+    const struct family *f = k->family;
+    struct emitter e = emitter_new(c, out);
+    symp still = still_of(c, k);
+    text_printf(out,
+                "GBM_FN gbm_total still_%s(const struct state *s, int group, "
+                "int last)\n{\n",
+                id);
+    if (still) {
+        enter(&e, f->loops[0], "group");
+        enter(&e, f->loops[f->nloops - 1], "last");
+    }
+    emit_line(&e, "return %s;", still ? emit_expr(&e, still) : "0");
+    text_append(out, "}\n");
+}
+
+/* A part of what a row adds, with what stays for all rows; the head has that
+ * of its own cell, where heads are tails of other cells. */
+static symp part_by_still(struct compiler *c, const struct tallied *k,
+                          bool tail)
+{
+    struct loop *const *loops = k->family->loops;
+    symp part = part_of_term(c, k, tail), still = still_of(c, k);
+    if (!still || (!tail && !is_symmetric(c, k)))
+        return part;
+    const symp by = sym_loop(c, loops[1]);
+    if (!tail)
+        still = sym_replace_loops(c, still, loops + 2, 1, &by);
+    return sym_replace(c, part, still, sym_param(c, intern(c, "still")));
+}
+
+static void emit_part_of_term(struct compiler *c, struct text *out,
+                              const struct tallied *k, const char *id,
+                              bool tail)
+{
+    const struct family *f = k->family;
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN gbm_total %s_%s(const struct state *s, int group, int "
+                "outer,\n    %sint row, gbm_total still)\n{\n",
+                tail ? "tail" : "head", id, tail ? "int last, " : "");
+    emit_param(&e, "still", "still");
+    enter(&e, f->loops[0], "group");
+    enter_outer(&e, f);
+    if (f->nloops > 1 && tail)
+        enter(&e, f->loops[f->nloops - 1], "last");
+    enter(&e, f->tally->rows.loops[0], "row");
+    emit_line(&e, "return %s;", emit_expr(&e, part_by_still(c, k, tail)));
+    text_append(out, "}\n");
 }
 
 void emit_marks_of(struct emitter *e, const struct var *weights, symp element)
@@ -155,6 +231,7 @@ void emit_weighted_table(struct compiler *c, struct text *out,
     emit_weight(c, out, f, id);
     emit_marks(c, out, f, id);
     text_printf(out, "enum { symmetric_%s = %d };\n", id, is_symmetric(c, k));
+    emit_still(c, out, k, id);
     emit_part_of_term(c, out, k, id, false);
     emit_part_of_term(c, out, k, id, true);
 }

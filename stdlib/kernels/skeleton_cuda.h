@@ -150,11 +150,11 @@ GBM_FN void gbm_item(long long item, long long count, int chains, int *chain,
 
 /* What a kernel begins with; one that is not chosen is a function that nothing
  * calls, which costs nothing. */
-#define GBM_HEAD_1(function, bounds)                                           \
-    extern "C" __global__ void __launch_bounds__(bounds) function##_kernel
-#define GBM_HEAD_0(function, bounds) GBM_FN void function##_kernel
-#define GBM_HEAD(function, bounds)                                             \
-    GBM_JOIN(GBM_HEAD_, GBM_IS_CHOSEN(function))(function, bounds)
+#define GBM_HEAD_1(function, ...)                                              \
+    extern "C" __global__ void __launch_bounds__(__VA_ARGS__) function##_kernel
+#define GBM_HEAD_0(function, ...) GBM_FN void function##_kernel
+#define GBM_HEAD(function, ...)                                                \
+    GBM_JOIN(GBM_HEAD_, GBM_IS_CHOSEN(function))(function, __VA_ARGS__)
 
 #define GBM_KERNEL_HEAD(function)                                              \
     GBM_HEAD(function, GBM_BLOCK_OF(GBM_LANES_##function))
@@ -565,15 +565,19 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
         {                                                                      \
             return marks_##id(s, row);                                         \
         }                                                                      \
-        GBM_FN gbm_total head(const struct state *s, int group, int outer,     \
-                              int row)                                         \
+        GBM_FN gbm_total still(const struct state *s, int group, int last)     \
         {                                                                      \
-            return head_##id(s, group, outer, row);                            \
+            return still_##id(s, group, last);                                 \
+        }                                                                      \
+        GBM_FN gbm_total head(const struct state *s, int group, int outer,     \
+                              int row, gbm_total still)                        \
+        {                                                                      \
+            return head_##id(s, group, outer, row, still);                     \
         }                                                                      \
         GBM_FN gbm_total tail(const struct state *s, int group, int outer,     \
-                              int last, int row)                               \
+                              int last, int row, gbm_total still)              \
         {                                                                      \
-            return tail_##id(s, group, outer, last, row);                      \
+            return tail_##id(s, group, outer, last, row, still);               \
         }                                                                      \
         GBM_FN void put(const struct state *s, long long element,              \
                         gbm_total sum)                                         \
@@ -581,9 +585,11 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
             put_##id(s, element, sum);                                         \
         }                                                                      \
     };                                                                         \
-    GBM_HEAD(function, GBM_SIZE(function, 0, 0) > 0                            \
-                           ? GBM_WEIGHTED_THREADS                              \
-                           : GBM_BLOCK(GBM_LANES(GBM_LANES_##function)))       \
+    GBM_HEAD(function,                                                         \
+             GBM_SIZE(function, 0, 0) > 0                                      \
+                 ? GBM_WEIGHTED_THREADS                                        \
+                 : GBM_BLOCK(GBM_LANES(GBM_LANES_##function)),                 \
+             gbm_weighted_tile<function##_table>::blocks)                      \
     (const struct state base, const int *elements, long long first,            \
      long long count, int chains, int sequential)                              \
     {                                                                          \

@@ -51,6 +51,13 @@ template <class TABLE> struct gbm_weighted_tile {
     static constexpr int outer_pieces = (TABLE::outers + outers - 1) / outers;
     /* Rows that are read ahead; of counts alone more took longer (H200). */
     static constexpr int ahead = cells == 1 || cells > 32 ? 4 : 8;
+    /* Listed rows that are read at once: where cells are few a lane waits. And
+     * blocks that a multiprocessor has room for then. */
+    static constexpr int rows = cells > 1 && cells <= GBM_WEIGHTED_FEW &&
+                                        sizeof(gbm_total) == 4
+                                    ? 2
+                                    : 1;
+    static constexpr int blocks = rows;
     /* Number of a cell, of a triangle's with last >= outer. */
     static __device__ constexpr int number(int outer, int last)
     {
@@ -115,23 +122,64 @@ GBM_FN struct gbm_weighted_unit gbm_weighted_unit_of(long long k, int groups)
 }
 
 /* TABLE has the functions that emit/tally_weighted.c writes as static members:
- * weight; head and tail, whose product a row adds to a cell; put. */
+ * weight; still, what all rows read of a cell of the last loop; head and tail,
+ * whose product a row adds to a cell; put. */
 template <class TABLE>
 GBM_FN void gbm_weighted_add(const struct state *s,
                              const struct gbm_weighted_unit *u,
-                             gbm_total weight, int row, gbm_total *sum)
+                             const gbm_total *still, gbm_total weight, int row,
+                             gbm_total *sum)
 {
     using tile = gbm_weighted_tile<TABLE>;
 #pragma unroll
     for (int a = 0; a < tile::outers; a++) {
+        const int outer = u->outer + a;
+        gbm_total own = 0;
+        if (tile::triangle)
+            own = still[a];
+        else if (TABLE::symmetric)
+            own = TABLE::still(s, u->group, outer);
         const gbm_total head =
-            weight * TABLE::head(s, u->group, u->outer + a, row);
+            weight * TABLE::head(s, u->group, outer, row, own);
 #pragma unroll
         for (int b = tile::triangle ? a : 0; b < tile::lasts; b++)
             sum[tile::number(a, b)] = gbm_multiply_add(
-                head, TABLE::tail(s, u->group, u->outer + a, u->last + b, row),
+                head,
+                TABLE::tail(s, u->group, outer, u->last + b, row, still[b]),
                 sum[tile::number(a, b)]);
     }
+}
+
+/* The same of tile::rows rows at once; what has no weight is read, too. */
+template <class TABLE>
+GBM_FN void
+gbm_weighted_add_few(const struct state *s, const struct gbm_weighted_unit *u,
+                     const gbm_total *still, const gbm_total *weight,
+                     const int *row, gbm_total *sum)
+{
+    using tile = gbm_weighted_tile<TABLE>;
+#pragma unroll
+    for (int i = 0; i < tile::rows; i++) {
+        gbm_total next[tile::cells];
+#pragma unroll
+        for (int c = 0; c < tile::cells; c++)
+            next[c] = sum[c];
+        gbm_weighted_add<TABLE>(s, u, still, weight[i], row[i], next);
+#pragma unroll
+        for (int c = 0; c < tile::cells; c++)
+            sum[c] = weight[i] != 0 ? next[c] : sum[c];
+    }
+}
+
+template <class TABLE>
+GBM_FN void gbm_weighted_still(const struct state *s,
+                               const struct gbm_weighted_unit *u,
+                               gbm_total *still)
+{
+    using tile = gbm_weighted_tile<TABLE>;
+#pragma unroll
+    for (int b = 0; b < tile::lasts; b++)
+        still[b] = TABLE::still(s, u->group, u->last + b);
 }
 
 template <class TABLE>
@@ -140,10 +188,12 @@ GBM_FN void gbm_weighted_all(const struct state *s,
                              int step, int rows, gbm_total *sum)
 {
     using tile = gbm_weighted_tile<TABLE>;
+    gbm_total still[tile::lasts];
+    gbm_weighted_still<TABLE>(s, u, still);
 #pragma unroll(tile::ahead)
     for (int row = first; row < rows; row += step)
-        gbm_weighted_add<TABLE>(s, u, TABLE::weight(s, u->group, row), row,
-                                sum);
+        gbm_weighted_add<TABLE>(s, u, still, TABLE::weight(s, u->group, row),
+                                row, sum);
 }
 
 /* The same by the lanes' lists, once one may be too short for what is next. */
@@ -155,6 +205,8 @@ GBM_FN void gbm_weighted_listed(const struct state *s,
 {
     enum { AHEAD = GBM_WEIGHTED_AHEAD };
     const int own = (int)threadIdx.x % 32;
+    gbm_total still[gbm_weighted_tile<TABLE>::lasts];
+    gbm_weighted_still<TABLE>(s, u, still);
     int listed = 0;
     for (int from = first; from < rows; from += AHEAD * step) {
         gbm_total weight[AHEAD];
@@ -175,10 +227,21 @@ GBM_FN void gbm_weighted_listed(const struct state *s,
             continue;
         for (int i = 0; __ballot_sync(0xffffffffu, i < listed); i++)
             if (i < listed)
-                gbm_weighted_add<TABLE>(s, u, list->weight[i][own],
+                gbm_weighted_add<TABLE>(s, u, still, list->weight[i][own],
                                         list->row[i][own], sum);
         listed = 0;
     }
+}
+
+/* A lane's rows from number i on with their weights, some rows ahead. */
+template <class TABLE>
+GBM_FN gbm_total gbm_weighted_next(const struct state *s,
+                                   const struct gbm_weighted_unit *u,
+                                   const struct gbm_weighted_marked_list *list,
+                                   int i, int listed)
+{
+    const int own = (int)threadIdx.x % 32;
+    return i < listed ? TABLE::weight(s, u->group, list->row[i][own]) : 0;
 }
 
 /* Adds the rows that the lanes list, `listed` the calling one. Weights are read
@@ -189,24 +252,31 @@ GBM_FN void gbm_weighted_settle(const struct state *s,
                                 const struct gbm_weighted_marked_list *list,
                                 int listed, gbm_total *sum)
 {
-    enum { AHEAD = GBM_WEIGHTED_AHEAD };
+    enum { AHEAD = GBM_WEIGHTED_AHEAD, ROWS = gbm_weighted_tile<TABLE>::rows };
     const int own = (int)threadIdx.x % 32;
-    gbm_total weight[AHEAD];
+    gbm_total weight[AHEAD], still[gbm_weighted_tile<TABLE>::lasts];
+    gbm_weighted_still<TABLE>(s, u, still);
 #pragma unroll
     for (int i = 0; i < AHEAD; i++)
-        weight[i] =
-            i < listed ? TABLE::weight(s, u->group, list->row[i][own]) : 0;
-    for (int i = 0; i < listed; i++) {
-        const gbm_total now = weight[0];
-        const int next = i + AHEAD;
+        weight[i] = gbm_weighted_next<TABLE>(s, u, list, i, listed);
+    for (int i = 0; i < listed; i += ROWS) {
+        gbm_total now[ROWS];
+        int row[ROWS];
 #pragma unroll
-        for (int k = 1; k < AHEAD; k++)
-            weight[k - 1] = weight[k];
-        weight[AHEAD - 1] =
-            next < listed ? TABLE::weight(s, u->group, list->row[next][own])
-                          : 0;
-        if (now != 0)
-            gbm_weighted_add<TABLE>(s, u, now, list->row[i][own], sum);
+        for (int k = 0; k < ROWS; k++) {
+            now[k] = weight[k];
+            row[k] = list->row[i + k < listed ? i + k : i][own];
+        }
+#pragma unroll
+        for (int k = 0; k < AHEAD; k++)
+            weight[k] = k + ROWS < AHEAD
+                            ? weight[k + ROWS]
+                            : gbm_weighted_next<TABLE>(s, u, list, i + ROWS + k,
+                                                       listed);
+        if (ROWS > 1)
+            gbm_weighted_add_few<TABLE>(s, u, still, now, row, sum);
+        else if (now[0] != 0)
+            gbm_weighted_add<TABLE>(s, u, still, now[0], row[0], sum);
     }
     __syncwarp();
 }
