@@ -735,6 +735,7 @@ static const char *why(struct compiler *c, const struct step *s)
 
 const struct sampler sampler_exchange = {
     .beside = true,
+    .own_cost = true,
     .name = "components trade places",
     .closed = true,
     .headers = {"relabel.h"},

@@ -7,13 +7,21 @@ static const struct exchange *exchange_of(const struct step *s)
     return s->own;
 }
 
-static struct loop *loop_along(struct emitter *e, struct var *v, int d)
+/* A loop along subscript d, which a team's lanes may share out. */
+static struct loop *loop_along(struct emitter *e, struct var *v, int d,
+                               bool shared)
 {
     struct loop *l = NEW(e->c, struct loop);
     l->name = "at";
     l->lower = sym_num(e->c, 1);
     l->upper = sym_extent(e->c, v, d);
-    emit_open_loop(e, l, l->lower, l->upper);
+    if (!shared) {
+        emit_open_loop(e, l, l->lower, l->upper);
+        return l;
+    }
+    const char *to = emit_int(e, sym_add2(e->c, l->upper, sym_num(e->c, 1)));
+    emit_team_loop(e, emit_loop_name(e, l), "1", to);
+    e->indent++;
     return l;
 }
 
@@ -27,7 +35,8 @@ static symp traded(struct emitter *e, int d, symp at)
     return sym_param(e->c, name);
 }
 
-/* Every cell of one component, with the other's of the same place. */
+/* Every cell of one component, with the other's of the same place. Lanes share
+ * these out: one alone waits for each in turn. */
 static void emit_trade_one(struct emitter *e, const struct of_component *k)
 {
     struct compiler *c = e->c;
@@ -39,9 +48,12 @@ static void emit_trade_one(struct emitter *e, const struct of_component *k)
             first[d] = sym_param(c, intern(c, "a_"));
             second[d] = sym_param(c, intern(c, "b_"));
         } else {
-            first[d] = second[d] = sym_loop(c, loop_along(e, v, d));
+            first[d] = second[d] =
+                sym_loop(c, loop_along(e, v, d, braces == 0));
             braces++;
         }
+    if (!braces)
+        emit_line(e, "if (team->lane == 0)");
     sampler_emit_trade_cells(e, v, first, second);
     emit_close(e, braces);
 }
@@ -54,7 +66,7 @@ static void emit_trade_several(struct emitter *e, const struct of_component *k)
     const unsigned dims = 1U << k->dim | k->also;
     symp first[MAX_DIMS], second[MAX_DIMS];
     for (int d = 0; d < v->ndim; d++)
-        first[d] = second[d] = sym_loop(e->c, loop_along(e, v, d));
+        first[d] = second[d] = sym_loop(e->c, loop_along(e, v, d, false));
     emit_line(e, "int after = 0;");
     for (int d = 0; d < v->ndim; d++)
         if (dims >> d & 1) {
@@ -85,19 +97,32 @@ static void emit_trade_half(struct emitter *e, struct var *whole,
     }
 }
 
-static void emit_trade_cells(struct emitter *e, const struct exchange *k,
-                             const struct of_component *v)
+/* What one lane does: cells that are more than one component's, or others'. */
+static void emit_trade_alone(struct emitter *e, const struct step *s)
 {
-    const int depth = e->nloops;
-    struct var *whole = v->family->var;
-    const struct var *drawn = sampler_exchange_drawn(k, whole);
-    if (drawn)
-        emit_trade_half(e, whole, drawn);
-    else if (v->also)
-        emit_trade_several(e, v);
-    else
-        emit_trade_one(e, v);
-    e->nloops = depth;
+    const struct exchange *k = exchange_of(s);
+    emit_line(e, "if (team->lane == 0) {");
+    e->indent++;
+    for (int i = 0; i < k->has.n; i++) {
+        const int depth = e->nloops;
+        const struct of_component *v = &k->has.cells[i];
+        struct var *whole = v->family->var;
+        const struct var *drawn = sampler_exchange_drawn(k, whole);
+        if (drawn)
+            emit_trade_half(e, whole, drawn);
+        else if (v->also)
+            emit_trade_several(e, v);
+        e->nloops = depth;
+    }
+    sampler_emit_turns(e, &k->turned);
+    sampler_emit_pieces(e, &k->pieces);
+    emit_close(e, 1);
+}
+
+/* Whether cells of k are traded one for one, by all lanes. */
+static bool trades_one(const struct exchange *k, const struct of_component *v)
+{
+    return !v->also && !sampler_exchange_drawn(k, v->family->var);
 }
 
 static void emit_trade(struct compiler *c, struct text *out,
@@ -113,13 +138,17 @@ static void emit_trade(struct compiler *c, struct text *out,
                 s->name);
     emit_param(&e, "a_", "a_");
     emit_param(&e, "b_", "b_");
-    emit_line(&e, "if (team->lane == 0) {");
-    e.indent++;
-    for (int i = 0; i < k->has.n; i++)
-        emit_trade_cells(&e, k, &k->has.cells[i]);
-    sampler_emit_turns(&e, &k->turned);
-    sampler_emit_pieces(&e, &k->pieces);
-    emit_close(&e, 1);
+    bool alone = k->turned.n || k->pieces.n;
+    for (int i = 0; i < k->has.n; i++) {
+        const int depth = e.nloops;
+        if (trades_one(k, &k->has.cells[i]))
+            emit_trade_one(&e, &k->has.cells[i]);
+        else
+            alone = true;
+        e.nloops = depth;
+    }
+    if (alone)
+        emit_trade_alone(&e, s);
     emit_line(&e, "gbm_team_sync(team);");
     for (int i = 0; i < k->has.n; i++) {
         const struct var *drawn =
@@ -222,9 +251,10 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "trade_%s(s, team, a_, b_);", n);
     if (k->told)
         emit_line(&e, "trade_labels_%s(s, team, a_, b_);", n);
-    emit_line(&e, "const real gain = density_%s(s, team, element) - here;", n);
-    emit_line(&e, k->ends ? "const bool trade = real_log(u) < gain;"
-                          : "const bool trade = gbm_exchanged(gain, u);");
+    emit_line(&e, "const real there = density_%s(s, team, element);", n);
+    emit_line(&e, k->ends
+                      ? "const bool trade = real_log(u) < there - here;"
+                      : "const bool trade = gbm_exchanged(here, there, u);");
     emit_line(&e, "if (!trade)");
     emit_line(&e, "    trade_%s(s, team, a_, b_);", n);
     emit_line(&e, k->told ? "if (!trade)" : "if (trade)");
@@ -239,14 +269,31 @@ static void emit_update(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-/* tuning_: how many numbers. */
-static void emit_tuning(struct text *out, const struct step *s)
+/* tuning_: how many numbers. cost_: about how many terms a lane would add up by
+ * itself, one of each component's prior, or cells of two that it would trade.
+ */
+static void emit_sizes(struct compiler *c, struct text *out,
+                       const struct step *s)
 {
+    const struct exchange *k = exchange_of(s);
+    struct emitter e = emitter_new(c, out);
     text_printf(out,
                 "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
-                "*state)\n{\n    return "
-                "GBM_EXCHANGE_CELLS;\n}\n#endif\n\n",
-                s->name);
+                "*state)\n{\n    return GBM_EXCHANGE_CELLS;\n}\n"
+                "static int64_t cost_%s(const void *state)\n{\n    const "
+                "struct state *s = (const struct state *)state;\n",
+                s->name, s->name);
+    symp cells = sym_length(c, k->first, k->end[0]);
+    for (int i = 0; i < k->has.n; i++) {
+        const struct of_component *v = &k->has.cells[i];
+        symp own = sym_num(c, 1);
+        for (int d = 0; d < v->family->var->ndim; d++)
+            if (d != v->dim)
+                own = sym_mul2(c, own, sym_extent(c, v->family->var, d));
+        cells = sym_add2(c, cells, own);
+    }
+    emit_line(&e, "return (int64_t)(%s);", emit_quantity(&e, cells));
+    text_append(out, "}\n#endif\n\n");
 }
 
 void sampler_emit_exchange(struct compiler *c, struct text *out, struct step *s)
@@ -257,5 +304,5 @@ void sampler_emit_exchange(struct compiler *c, struct text *out, struct step *s)
     emit_trade_labels(c, out, s);
     emit_held(c, out, s);
     emit_update(c, out, s);
-    emit_tuning(out, s);
+    emit_sizes(c, out, s);
 }

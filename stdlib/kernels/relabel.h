@@ -43,29 +43,33 @@ GBM_FN void gbm_relabel_pair(struct gbm_rng *rng, int labels, int turn, int *a,
 }
 
 /* Whether components trade places (compiler/sampler/exchange.c), by what their
- * priors gain. Where that is nothing but rounding nothing tells one from
- * another, and names stay: there and back alike. */
-GBM_FN bool gbm_exchanged(real gain, real u)
+ * priors gain: logarithms of all components' densities. Where that is nothing
+ * but rounding, which grows with the sums, nothing tells one from another, and
+ * names stay: there and back alike. */
+GBM_FN bool gbm_exchanged(real here, real there, real u)
 {
 #ifdef GBM_SINGLE
     const real least = REAL_C(1e-3);
 #else
     const real least = REAL_C(1e-6);
 #endif
-    return real_fabs(gain) > least && real_log(u) < gain;
+    const real rounding =
+        2 * GBM_EPSILON * (real_fabs(here) + real_fabs(there));
+    const real gain = there - here;
+    return real_fabs(gain) > least + rounding && real_log(u) < gain;
 }
 
 /* What warm-up learns of trades of components. Where names hold (many rows, or
  * priors that tell much) none is ever made, and asking in each sweep takes time
  * for nothing: one in EVERY asks then. What is decided stays: the chain is one.
- */
+ * Both counts begin at 1, as all that is tuned. */
 enum { GBM_EXCHANGE_ASKED, GBM_EXCHANGE_MADE, GBM_EXCHANGE_CELLS };
 #define GBM_EXCHANGE_FIRST 200 /* sweeps that ask whatever is learnt */
 #define GBM_EXCHANGE_EVERY 16
 
 GBM_FN bool gbm_exchange_asks(const real *tuning, uint32_t sweep)
 {
-    return tuning[GBM_EXCHANGE_MADE] > 0 ||
+    return tuning[GBM_EXCHANGE_MADE] > 1 ||
            tuning[GBM_EXCHANGE_ASKED] < GBM_EXCHANGE_FIRST ||
            sweep % GBM_EXCHANGE_EVERY == 0;
 }

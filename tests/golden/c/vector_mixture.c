@@ -2275,27 +2275,26 @@ GBM_FN_BIG real density_exchange_z_v(const struct state *s, const struct gbm_tea
 GBM_FN void trade_exchange_z_v(const struct state *s, const struct gbm_team *team, int a_, int b_)
 {
     gbm_team_sync(team);
-    if (team->lane == 0) {
-        {
-            const real value = pi_v((int)(a_));
-            pi_v((int)(a_)) = pi_v((int)(b_));
-            pi_v((int)(b_)) = value;
-        }
-        for (int at_v = 1; at_v <= s->Q_v_n2; at_v++) {
-            for (int at1_v = 1; at1_v <= s->Q_v_n3; at1_v++) {
-                {
-                    const real value = Q_v((int)(a_), at_v, at1_v);
-                    Q_v((int)(a_), at_v, at1_v) = Q_v((int)(b_), at_v, at1_v);
-                    Q_v((int)(b_), at_v, at1_v) = value;
-                }
-            }
-        }
-        for (int at2_v = 1; at2_v <= s->mu_v_n2; at2_v++) {
+    if (team->lane == 0)
+    {
+        const real value = pi_v((int)(a_));
+        pi_v((int)(a_)) = pi_v((int)(b_));
+        pi_v((int)(b_)) = value;
+    }
+    GBM_TEAM_FOR(at_v, 1, s->Q_v_n2 + 1, team) {
+        for (int at1_v = 1; at1_v <= s->Q_v_n3; at1_v++) {
             {
-                const real value = mu_v((int)(a_), at2_v);
-                mu_v((int)(a_), at2_v) = mu_v((int)(b_), at2_v);
-                mu_v((int)(b_), at2_v) = value;
+                const real value = Q_v((int)(a_), at_v, at1_v);
+                Q_v((int)(a_), at_v, at1_v) = Q_v((int)(b_), at_v, at1_v);
+                Q_v((int)(b_), at_v, at1_v) = value;
             }
+        }
+    }
+    GBM_TEAM_FOR(at2_v, 1, s->mu_v_n2 + 1, team) {
+        {
+            const real value = mu_v((int)(a_), at2_v);
+            mu_v((int)(a_), at2_v) = mu_v((int)(b_), at2_v);
+            mu_v((int)(b_), at2_v) = value;
         }
     }
     gbm_team_sync(team);
@@ -2339,8 +2338,8 @@ GBM_FN void exchange_z_v(const struct state *s, struct gbm_rng *rng,
     const real u = gbm_uniform(rng);
     const real here = density_exchange_z_v(s, team, element);
     trade_exchange_z_v(s, team, a_, b_);
-    const real gain = density_exchange_z_v(s, team, element) - here;
-    const bool trade = gbm_exchanged(gain, u);
+    const real there = density_exchange_z_v(s, team, element);
+    const bool trade = gbm_exchanged(here, there, u);
     if (!trade)
         trade_exchange_z_v(s, team, a_, b_);
     if (trade)
@@ -2358,6 +2357,11 @@ GBM_FN void exchange_z_v(const struct state *s, struct gbm_rng *rng,
 static int64_t tuning_exchange_z_v(const void *state)
 {
     return GBM_EXCHANGE_CELLS;
+}
+static int64_t cost_exchange_z_v(const void *state)
+{
+    const struct state *s = (const struct state *)state;
+    return (int64_t)((double)s->pi_v_n1 + (double)s->Q_v_n2 * (double)s->Q_v_n3 + (double)s->mu_v_n2 + 1);
 }
 #endif
 
@@ -3869,6 +3873,7 @@ static const struct gbm_step steps[] = {
      .text = "z[i] ~ dcat(pi[])", .whole = true,
      .members = members_exchange_z_v, .nmembers = 4,
      .run = exchange_z_v_run,
+     .cost = cost_exchange_z_v,
      .nphases = 1, .phases = phases_6, .work = work_6,
      .waits = waits_6},
     {.kind = GBM_STEP_INDEX, .name = "index0",
