@@ -24,6 +24,7 @@ struct emitter {
     bool clamped;       /* log(a - b) is that of 0 where rounding makes a < b */
     int whole;          /* depth of what must be C's int, as in a subscript */
     int compared;       /* depth of comparisons between counts */
+    bool rounded;       /* no product is a part of a fused operation */
     struct {
         const char *name, *as;
         symp value; /* a number, if it is known to be one; or NULL */
@@ -185,6 +186,8 @@ bool emit_has_array_argument(const struct family *f);
 
 /* ---- ends.c: between which a number is tried or drawn ---- */
 
+/* C text of an end of a support, in brackets. */
+const char *emit_limit(struct emitter *e, symp limit);
 /* C text of an end that a child leaves a node of f. The part is open. */
 const char *emit_bound(struct emitter *e, const struct family *f,
                        const struct bound *b);

@@ -2,6 +2,28 @@
  * support, and what the supports of its children leave of it. */
 #include "emit/emit.h"
 
+static bool is_count(symp e, const void *unused)
+{
+    (void)unused;
+    if (e->kind != SYM_REF)
+        return e->kind == SYM_TARGET;
+    for (const struct family *f = e->var->families; f; f = f->next_of_var)
+        if (f->stochastic && model_draws_integers(f))
+            return true;
+    return false;
+}
+
+/* Where counts settle it, values may stand at it: then it is rounded alike in
+ * all functions, whatever a C compiler makes of products in each. */
+const char *emit_limit(struct emitter *e, symp limit)
+{
+    const bool outer = e->rounded;
+    e->rounded = sym_any(limit, is_count, NULL);
+    const char *text = emit_in_brackets(e, limit);
+    e->rounded = outer;
+    return text;
+}
+
 /* Of counts: the density of a child compares its value with an expression of
  * x, and an end is that turned round, which rounds otherwise: of y < 3.3 - x
  * with y = 0.3 it is 3, where 0.3 < 0.3 - 4e-17 is false. Near the end it is
@@ -17,8 +39,8 @@ static const char *emit_whole_bound(struct emitter *e, const struct bound *b)
         emit_remember(e, b->part->reference, near);
     emit_line(e, "const real %s = %s %s %s ? %s : %s %s 1;", end,
               emit_in_brackets(e, b->compared),
-              b->limit_is_lower ? ">=" : "<=", emit_in_brackets(e, b->limit),
-              near, near, b->is_lower ? "+" : "-");
+              b->limit_is_lower ? ">=" : "<=", emit_limit(e, b->limit), near,
+              near, b->is_lower ? "+" : "-");
     e->nshared = nshared;
     return end;
 }

@@ -759,6 +759,13 @@ const char *emit_loop_of(const struct emitter *e, const struct loop *loop)
     return intern_format(e->c, "UNBOUND_%s", loop->name);
 }
 
+static const char *emit_rounded(struct emitter *e, symp x, const char *text)
+{
+    return e->rounded && !model_is_integer(x)
+               ? intern_format(e->c, "gbm_rounded(%s)", text)
+               : text;
+}
+
 const char *emit_expr(struct emitter *e, symp x)
 {
     const char *known = emit_done_before(e, x);
@@ -785,9 +792,9 @@ const char *emit_expr(struct emitter *e, symp x)
     case SYM_ADD:
         return emit_add(e, x);
     case SYM_MUL:
-        return emit_mul(e, x);
+        return emit_rounded(e, x, emit_mul(e, x));
     case SYM_POW:
-        return emit_power(e, x);
+        return emit_rounded(e, x, emit_power(e, x));
     case SYM_CALL:
         return emit_call(e, x);
     case SYM_SELECT:

@@ -90,13 +90,11 @@ void emit_return_density_of(struct emitter *e, const struct family *f,
     if (g->lower || g->upper) {
         const char *value = emit_expr(e, g->value);
         if (g->lower)
-            emit_line(e, "if (!(%s >= %s))", value,
-                      emit_in_brackets(e, g->lower));
+            emit_line(e, "if (!(%s >= %s))", value, emit_limit(e, g->lower));
         if (g->lower)
             emit_line(e, "    return -GBM_INF;");
         if (g->upper)
-            emit_line(e, "if (!(%s <= %s))", value,
-                      emit_in_brackets(e, g->upper));
+            emit_line(e, "if (!(%s <= %s))", value, emit_limit(e, g->upper));
         if (g->upper)
             emit_line(e, "    return -GBM_INF;");
     }

@@ -227,6 +227,18 @@ GBM_FN long long gbm_rest(long long a, int b)
     return a % b;
 }
 
+/* x, rounded by itself: a C compiler that has fused operations would make one of
+ * a product and what it is added to in one function and not in another. */
+GBM_INLINE real gbm_rounded(real x)
+{
+#ifdef __CUDACC__
+    return x; /* which fuses nothing */
+#else
+    const volatile real rounded = x;
+    return rounded;
+#endif
+}
+
 /* Whether a subscript lies in 1 .. extent. */
 GBM_FN bool gbm_within(int at, int extent) { return at >= 1 && at <= extent; }
 
