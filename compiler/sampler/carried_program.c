@@ -458,6 +458,10 @@ static void emit_access(struct compiler *c, struct text *out,
             emit_line(&e, "*x = (double)o.now;");
         if (i > 1)
             emit_line(&e, "%s", t);
+        if (i == 3 && k->power != 0) { /* on the side of 0 that x is on */
+            emit_line(&e, "struct line_of_%s of = o;", s->name);
+            emit_line(&e, "of.now = real_copysign(o.now, (real)*x);");
+        }
         if (i == 2) {
             emit_line(&e, "if (isfinite(t))");
             emit_line(&e, "    move_%s(s, &gbm_alone%s, (real)t);", s->name,
@@ -467,8 +471,8 @@ static void emit_access(struct compiler *c, struct text *out,
                       emit_expr(&e, sampler_carried_node(k)));
         }
         if (i == 3)
-            emit_line(&e, "return (double)carried_%s(&o, (real)t)%s;", s->name,
-                      jacobian);
+            emit_line(&e, "return (double)carried_%s(&%s, (real)t)%s;", s->name,
+                      k->power != 0 ? "of" : "o", jacobian);
         text_append(out, "}\n");
     }
     emit_tuning(c, out, s);

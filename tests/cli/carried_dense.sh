@@ -38,3 +38,18 @@ prints "Gaussian block, dense"
 if grep -q "scale with its plate" .out; then
     fail "moved though it is held"
 fi
+
+# A scale that may be negative: the check's points on the other side of 0, too.
+cat >signed.gbm <<'E'
+model {
+  s ~ dnorm(0, 1)
+  for (j in 1:3) { beta[j] ~ dnorm(0, pow(s, -2)) }
+  for (i in 1:4) { y[i] ~ dnorm(inprod(X[i,], beta[]), 2) }
+  z ~ dnorm(s, 1)
+}
+E
+echo '{"X": [[1, 0.5, -0.3], [0.2, 0.1, 0.4], [-0.5, 0.3, 1], [0.7, -0.6, 0.2]],
+       "y": [0.1, 0.2, -0.3, 0.4], "z": 0.4}' >signed.json
+status 0 "$GBMC" -O 1 signed.gbm -o signed
+status 0 ./signed check --data signed.json --points 20
+prints '^s, beta .* pass$'

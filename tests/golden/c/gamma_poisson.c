@@ -784,7 +784,9 @@ static double conditional_carry_b_v_theta_v(const void *state, int64_t element, 
     const struct state *s = (const struct state *)state;
     const struct line_of_carry_b_v_theta_v o = {line_carry_b_v_theta_v(s, &gbm_alone), s, &gbm_alone, *s->b_v};
     const double t = -1 * log(fabs(*x / (double)o.now));
-    return (double)carried_carry_b_v_theta_v(&o, (real)t) - ((double)o.k.count - 1) * t;
+    struct line_of_carry_b_v_theta_v of = o;
+    of.now = real_copysign(o.now, (real)*x);
+    return (double)carried_carry_b_v_theta_v(&of, (real)t) - ((double)o.k.count - 1) * t;
 }
 static int64_t tuning_carry_b_v_theta_v(const void *state)
 {
