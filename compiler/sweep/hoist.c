@@ -421,6 +421,20 @@ static bool reads_through(const struct hoister *k, symp e, symp *condition)
            !(e->kind == SYM_REF && e->var == k->var);
 }
 
+/* Whether subscripts with the condition are whole numbers where this is
+ * `value`, as one half of it need not be. */
+static bool are_whole(struct compiler *c, symp e, symp condition, symp value)
+{
+    for (int i = 0; i < e->nargs; i++) {
+        symp at = sym_replace(c, e->args[i], condition, value);
+        if (!are_whole(c, e->args[i], condition, value) ||
+            (e->kind == SYM_REF && !sym_same(at, e->args[i]) &&
+             !model_is_whole(at)))
+            return false;
+    }
+    return true;
+}
+
 /* Whether the cells that e reads by subscripts with the condition exist where
  * this is `value`. */
 static symp cells_exist(struct compiler *c, symp e, symp condition, symp value)
@@ -449,6 +463,8 @@ static symp reduce_settled(struct hoister *k, symp e)
         return NULL;
     for (int b = 0; b < 2; b++) {
         symp known = sym_num(c, b);
+        if (!are_whole(c, e, condition, known))
+            return NULL;
         value[b] = sym_select(c, cells_exist(c, e, condition, known),
                               sym_replace(c, e, condition, known),
                               sym_num(c, (double)NAN));
@@ -459,6 +475,18 @@ static symp reduce_settled(struct hoister *k, symp e)
     symp reduced = reduce(k, condition);
     symp one = hoist_value(k, value[1]), other = hoist_value(k, value[0]);
     return k->failed ? e : sym_select(c, reduced, one, other);
+}
+
+/* Whether a subscript of e that may be no place in its array is looked at where
+ * a trial value is, too: of hoisted values nothing is known. */
+static bool keeps_places(symp e, symp reduced)
+{
+    for (int d = 0; e->kind == SYM_REF && d < e->nargs; d++)
+        if (model_subscript_may_miss(e, d) &&
+            (!model_subscript_may_miss(reduced, d) ||
+             (model_is_whole(reduced->args[d]) && !model_is_whole(e->args[d]))))
+            return false;
+    return true;
 }
 
 static symp reduce(struct hoister *k, symp e)
@@ -499,7 +527,10 @@ static symp reduce(struct hoister *k, symp e)
     symp *args = NEW_ARRAY(k->c, symp, e->nargs);
     for (int i = 0; i < e->nargs && !k->failed; i++)
         args[i] = reduce(k, e->args[i]);
-    return k->failed ? e : sym_rebuild(k->c, e, args);
+    if (k->failed)
+        return e;
+    symp reduced = sym_rebuild(k->c, e, args);
+    return keeps_places(e, reduced) ? reduced : give_up(k);
 }
 
 /* ---- the log density as a sum of terms ------------------------------------

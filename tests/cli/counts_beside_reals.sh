@@ -116,3 +116,34 @@ says 'density of y\[2\] is not a number'
 says 'subscript 1 of mu is 2.5, but must be a whole number'
 echo '{"v": 1, "p": [0.3, 0.3, 0.4], "y": [1, 2, 3]}' >beside.json
 status 0 ./beside check --data beside.json
+
+# A count that is tried through a copy beside others, or a number through one
+# condition: what is computed once for all trials does not hide a place beyond the
+# array or between two.
+cat >tried.bug <<'M'
+model {
+  for (k in 1:3) { mu[k] ~ dnorm(k, 1) }
+  z ~ dbin(0.5, 4)
+  g[1] ~ dbern(0.5)
+  g[2] <- z
+  h ~ dbern(0.5)
+  q[1] ~ dbern(0.5)
+  q[2] <- 1.5 * h
+  for (i in 1:2) { y[i] ~ dnorm(mu[g[i] + 1], 1); x[i] ~ dnorm(mu[q[i] + 1], 1) }
+  k ~ dunif(1, 9)
+  for (i in 1:2) { l[i] ~ dnorm(0, 1) }
+  for (t in 1:6) { c[t] ~ dpois(exp(l[1 + step(t - k) * 0.5])) }
+}
+M
+echo '{"y": [1, 2], "x": [1, 2], "c": [1, 2, 0, 3, 4, 5]}' >tried.json
+status 0 "$GBMC" -O 0 tried.bug -o tried
+status 0 ./tried check --data tried.json --points 20
+status 0 ./tried --data tried.json --draws 500 --chains 1 --quiet --monitor z,h,k \
+    --out tried.csv
+status 0 python3 -c '
+import csv
+n = 0
+for r in csv.DictReader(l for l in open("tried_1.csv") if l[0] != "#"):
+    assert float(r["z"]) <= 2 and float(r["h"]) == 0 and float(r["k"]) > 6, r
+    n += 1
+assert n == 500'
