@@ -62,19 +62,14 @@ static double price(const struct rt_instance *in, const struct gbm_step *s,
 
 void rt_price_moves(const struct rt_instance *in, bool away)
 {
-    char *state = NULL;
-    for (int k = 0; k < in->model->nsteps; k++) {
+    char *states = rt_states_create(in);
+    for (int k = 0; states && k < in->model->nsteps; k++) {
         const struct gbm_step *s = &in->model->steps[k];
         if (!s->price || !in->steps[k].active)
             continue;
-        if (!state && !(state = calloc(1, in->model->state_size)))
-            return;
-        rt_bind(in, state, 0);
-        const double sweeps = away ? AWAY : price(in, s, state);
-        for (int chain = 0; chain < in->nchains; chain++) {
-            rt_bind(in, state, chain);
-            s->price(state, sweeps);
-        }
+        const double sweeps = away ? AWAY : price(in, s, states);
+        for (int chain = 0; chain < in->nchains; chain++)
+            s->price(rt_state(in, states, chain), sweeps);
     }
-    free(state);
+    free(states);
 }
