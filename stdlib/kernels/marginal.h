@@ -308,13 +308,11 @@ GBM_FN real gbm_marginal_gain(const struct gbm_marginal *k, int number)
     return (1 - both) * (1 + own) / ((1 + both) * (1 - own));
 }
 
-/* Whether some parameter gains more by the moves than they cost; not before
- * that is known. */
+/* Whether some parameter gains more by the moves than they cost. */
 GBM_FN bool gbm_marginal_gains(const struct gbm_marginal *k)
 {
-    const bool settled = k->chosen[0] >= 2;
     bool gains = false;
-    for (int i = 0; i < k->d && settled; i++)
+    for (int i = 0; i < k->d; i++)
         gains = gains || gbm_marginal_gain(k, k->place[i]) > 1 + *k->price;
     return gains;
 }
