@@ -544,11 +544,6 @@ struct gbm_step {
     double (*scales)(const void *state, const struct gbm_sweep *sweep,
                      uint32_t chain, void (*between)(void *context),
                      void *context);
-    /* Not NULL: an optional move of a joint block, which warm-up judges by what
-     * it gains and by what it costs, in sweeps: the latter it is told. Operations
-     * of the densities at either end, from those of families (family_work). */
-    void (*price)(const void *state, double sweeps);
-    double (*ends)(const double *work);
     /* Not NULL: a device's program for sweeps behind warm-up may be compiled
      * without an optional move of it (GBM_SETTLED), if this holds for the state
      * of each chain: by what it has learnt the move is made no more. */

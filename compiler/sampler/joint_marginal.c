@@ -394,45 +394,18 @@ static void emit_walk(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-/* What the densities at an end count, of what families do. */
-static void emit_ends(struct text *out, const struct step *s)
-{
-    text_printf(
-        out,
-        "static double ends_%s(const double *work)\n{\n    double sum = "
-        "0;\n",
-        s->name);
-    for (const struct part *k = joint_of(s)->walk->parts; k; k = k->next) {
-        const struct family *f = k->factor->family;
-        bool first = true;
-        for (const struct part *l = joint_of(s)->walk->parts; l != k;
-             l = l->next)
-            first = first && l->factor->family != f;
-        if (first)
-            text_printf(out, "    sum += work[%d];\n", f->number);
-    }
-    text_append(out, "    return sum;\n}\n");
-}
-
-/* price_: it is told what a step costs. idle_: what all chains have learnt
- * leaves a device's program without it. */
-void sampler_emit_marginal_price(struct text *out, const struct step *s)
+/* idle_: what all chains have learnt leaves a device's program without it. */
+void sampler_emit_marginal_idle(struct text *out, const struct step *s)
 {
     const char *tuning = s->slots->next->next->next->member;
-    emit_ends(out, s);
-    for (int idle = 0; idle < 2; idle++)
-        text_printf(
-            out,
-            "static %s_%s(const void *state%s)\n{\n    const struct state *s = "
-            "(const struct state *)state;\n    struct gbm_marginal k_;\n    "
-            "const int all_ = count_%s(s);\n    if (!gbm_marginal_can(all_, "
-            "s->%s_stride))\n        return%s;\n    gbm_marginal_of(&k_, all_, "
-            "s->%s, 0);\n    %s;\n}\n",
-            idle ? "bool idle" : "void price", s->name,
-            idle ? "" : ", double sweeps", s->name, tuning, idle ? " true" : "",
-            tuning,
-            idle ? "return !gbm_marginal_gains(&k_)"
-                 : "*k_.price = (real)sweeps");
+    text_printf(out,
+                "static bool idle_%s(const void *state)\n{\n    const struct "
+                "state *s = (const struct state *)state;\n    struct "
+                "gbm_marginal k_;\n    const int all_ = count_%s(s);\n    if "
+                "(!gbm_marginal_can(all_, s->%s_stride))\n        return "
+                "true;\n    gbm_marginal_of(&k_, all_, s->%s, 0);\n    return "
+                "!gbm_marginal_gains(&k_);\n}\n",
+                s->name, s->name, tuning, tuning);
 }
 
 void sampler_emit_marginal(struct compiler *c, struct text *out,

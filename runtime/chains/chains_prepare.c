@@ -149,7 +149,6 @@ enum gbm_status rt_chains_prepare(struct rt_chains *r)
     }
     if (s == GBM_OK) {
         rt_clock_note("chains have started");
-        rt_price_moves(&r->in, rt->device->density != NULL);
         if (!rt->options.plain && /* the sampler that is in doubt */
             !rt->options.method->replicas)
             rt_pilot(rt, &r->in);

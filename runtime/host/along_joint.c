@@ -8,8 +8,11 @@
 #include <stdlib.h>
 
 /* In operations, as phases count them: a density, a definition or a number that
- * is set, beside what it computes. */
-enum { OF_CALL = 10 };
+ * is set, beside what it computes; an element's draw beside its phases. */
+enum { OF_CALL = 10, OF_DRAW = 40 };
+/* A step that tries values counts what it does for two of each element. It
+ * tries five or so, and does once for all of them what they share. */
+#define OF_SEARCH 1.5
 
 /* ---- what moves ---- */
 
@@ -180,6 +183,20 @@ void along_find_positive(struct host_along *a, const void *state)
 
 /* ---- what it costs ---- */
 
+static double work_of(const struct rt_instance *in, const struct gbm_step *s,
+                      const void *state)
+{
+    double all = 0, *counts = rt_step_work(s, state);
+    const double *at = counts;
+    for (int i = 0; counts && i < s->nphases; i++) {
+        all += at[GBM_WORK_OPERATIONS];
+        at = rt_next_phase(&s->phases[i], at);
+    }
+    free(counts);
+    const int64_t drawn = s->whole ? 1 : in->steps[s->number].count;
+    return (s->trials ? OF_SEARCH : 1) * all + OF_DRAW * (double)drawn;
+}
+
 static double work_of_items(const struct rt_instance *in,
                             const struct along_item *items, int64_t n,
                             const double *works)
@@ -207,6 +224,6 @@ double along_cost(const struct host_along *a, const void *state)
     free(works);
     for (int k = 0; k < m->nsteps; k++)
         if (a->in->steps[k].active && !m->steps[k].leaf && m->steps[k].work)
-            sweep += rt_step_operations(a->in, &m->steps[k], state);
+            sweep += work_of(a->in, &m->steps[k], state);
     return ALONG_TRIALS * density / sweep;
 }

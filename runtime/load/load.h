@@ -207,13 +207,6 @@ double *rt_step_work(const struct gbm_step *step, const void *state);
 /* Those of the phase behind this one. */
 const double *rt_next_phase(const struct gbm_phase *phase,
                             const double *counts);
-/* Operations of a step in a sweep, about. */
-double rt_step_operations(const struct rt_instance *in,
-                          const struct gbm_step *step, const void *state);
-
-/* price.c. Tells the chains what their optional moves cost, in sweeps; `away`:
- * of a device. */
-void rt_price_moves(const struct rt_instance *in, bool away);
 
 /* density.c */
 /* True if other functions read what the family computes from latent nodes. */

@@ -30,8 +30,7 @@ enum { GBM_MARGINAL_CHOOSE = 50, GBM_MARGINAL_CHOOSE_AGAIN = 200 };
 #define GBM_MARGINAL_EVERY 8
 #define GBM_MARGINAL_SLOW                                                      \
     REAL_C(0.5) /* 1 - correlation of own draws, at most */
-#define GBM_MARGINAL_MOST_MOVED                                                \
-    REAL_C(0.4) /* the same of the moves: a random walk has no better */
+#define GBM_MARGINAL_LEAST REAL_C(0.5) /* of the own steps' squares */
 /* A cell of the precision's diagonal changes by this factor at most, divided by
  * their number: the block, which stays, has squares that grow with it, and the
  * difference of their sums is what is left. Way and way back are so far alike,
@@ -62,17 +61,16 @@ GBM_FN long long gbm_marginal_cells(long long all)
     const long long most = all < GBM_MARGINAL_MOST ? all : GBM_MARGINAL_MOST;
     return all > GBM_MARGINAL_AMONG
                ? 0
-               : all * GBM_CARRIED_CELLS + 2 + most + gbm_adaptive_cells(most);
+               : all * GBM_CARRIED_CELLS + 1 + most + gbm_adaptive_cells(most);
 }
 
 struct gbm_marginal {
-    int all, d;                         /* parameters; those that move */
-    int place[GBM_MARGINAL_MOST];       /* ... their numbers, in order */
-    real *pays, *price, *chosen, *walk; /* what is tuned; price: of a step, in
-                                           sweeps; chosen: 2 + d, or 1 before
-                                           it is settled, and the numbers */
-    bool near;     /* the diagonals of both ends are near */
-    bool factored; /* the last factor is one */
+    int all, d;                   /* parameters; those that move */
+    int place[GBM_MARGINAL_MOST]; /* ... their numbers, in order */
+    real *pays, *chosen, *walk;   /* what is tuned; chosen: 2 + d, or 1 before
+                                     it is settled, and the numbers */
+    bool near;                    /* the diagonals of both ends are near */
+    bool factored;                /* the last factor is one */
     real x[GBM_MARGINAL_MOST], y[GBM_MARGINAL_MOST], z[GBM_MARGINAL_MOST],
         lower[GBM_MARGINAL_MOST], upper[GBM_MARGINAL_MOST];
 };
@@ -85,8 +83,7 @@ GBM_FN void gbm_marginal_of(struct gbm_marginal *k, int all, real *tuning,
     const int most = all < GBM_MARGINAL_MOST ? all : GBM_MARGINAL_MOST;
     k->all = all;
     k->pays = tuning;
-    k->price = tuning + all * GBM_CARRIED_CELLS;
-    k->chosen = k->price + 1;
+    k->chosen = tuning + all * GBM_CARRIED_CELLS;
     k->walk = k->chosen + 1 + most;
     k->d = (int)k->chosen[0] - 2;
     const bool settled = k->d >= 0;
@@ -292,28 +289,17 @@ GBM_FN void gbm_marginal_choose(const struct gbm_marginal *k)
     }
 }
 
-/* Effective draws of a parameter with the moves, over those without. Its own
- * draws have the correlation r, the moves q, both one after the other r q, and
- * of so many draws (1 - r) / (1 + r) are effective. */
-GBM_FN real gbm_marginal_gain(const struct gbm_marginal *k, int number)
-{
-    const real *of = gbm_marginal_pay(k, number);
-    const real far = of[GBM_CARRIED_MOVED] / (2 * of[GBM_CARRIED_VAR]);
-    const real moved = !(far > 0) ? 0
-                       : far < GBM_MARGINAL_MOST_MOVED
-                           ? far
-                           : GBM_MARGINAL_MOST_MOVED;
-    const real own = 1 - gbm_marginal_speed(k, number),
-               both = own * (1 - moved);
-    return (1 - both) * (1 + own) / ((1 + both) * (1 - own));
-}
-
-/* Whether some parameter gains more by the moves than they cost. */
+/* Whether some parameter's own draws are slow, and the moves go further. */
 GBM_FN bool gbm_marginal_gains(const struct gbm_marginal *k)
 {
     bool gains = false;
-    for (int i = 0; i < k->d; i++)
-        gains = gains || gbm_marginal_gain(k, k->place[i]) > 1 + *k->price;
+    for (int i = 0; i < k->d; i++) {
+        const real *of = gbm_marginal_pay(k, k->place[i]);
+        gains =
+            gains ||
+            (gbm_marginal_speed(k, k->place[i]) < GBM_MARGINAL_SLOW &&
+             of[GBM_CARRIED_MOVED] > GBM_MARGINAL_LEAST * of[GBM_CARRIED_OWN]);
+    }
     return gains;
 }
 
