@@ -544,6 +544,9 @@ struct gbm_step {
     double (*scales)(const void *state, const struct gbm_sweep *sweep,
                      uint32_t chain, void (*between)(void *context),
                      void *context);
+    /* Not NULL: an optional move of it, which warm-up judges: the effective
+     * draws that it must bring, over those without it, for what it costs. */
+    void (*least)(const void *state, double gain);
     /* Not NULL: a device's program for sweeps behind warm-up may be compiled
      * without an optional move of it (GBM_SETTLED), if this holds for the state
      * of each chain: by what it has learnt the move is made no more. */

@@ -230,7 +230,7 @@ void sampler_emit_rescale_check(struct text *out, const struct step *s);
 
 /* joint_marginal.c: the functions of s's walk; whether it changes v; where what
  * is tuned of it stands. */
-void sampler_emit_marginal_idle(struct text *out, const struct step *s);
+void sampler_emit_marginal_judge(struct text *out, const struct step *s);
 void sampler_emit_marginal(struct compiler *c, struct text *out,
                            const struct step *s);
 bool sampler_marginal_moves(const struct step *s, const struct var *v);

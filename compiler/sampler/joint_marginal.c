@@ -394,18 +394,24 @@ static void emit_walk(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-/* idle_: what all chains have learnt leaves a device's program without it. */
-void sampler_emit_marginal_idle(struct text *out, const struct step *s)
+/* least_: it is told what the moves must gain. idle_: what all chains have
+ * learnt leaves a device's program without them. */
+void sampler_emit_marginal_judge(struct text *out, const struct step *s)
 {
     const char *tuning = s->slots->next->next->next->member;
-    text_printf(out,
-                "static bool idle_%s(const void *state)\n{\n    const struct "
-                "state *s = (const struct state *)state;\n    struct "
-                "gbm_marginal k_;\n    const int all_ = count_%s(s);\n    if "
-                "(!gbm_marginal_can(all_, s->%s_stride))\n        return "
-                "true;\n    gbm_marginal_of(&k_, all_, s->%s, 0);\n    return "
-                "!gbm_marginal_gains(&k_);\n}\n",
-                s->name, s->name, tuning, tuning);
+    for (int idle = 0; idle < 2; idle++)
+        text_printf(
+            out,
+            "static %s_%s(const void *state%s)\n{\n    const struct state *s = "
+            "(const struct state *)state;\n    struct gbm_marginal k_;\n    "
+            "const int all_ = count_%s(s);\n    if (!gbm_marginal_can(all_, "
+            "s->%s_stride))\n        return%s;\n    gbm_marginal_of(&k_, all_, "
+            "s->%s, 0);\n    %s;\n}\n",
+            idle ? "bool idle" : "void least", s->name,
+            idle ? "" : ", double gain", s->name, tuning, idle ? " true" : "",
+            tuning,
+            idle ? "return !gbm_marginal_gains(&k_)"
+                 : "*k_.least = (real)gain");
 }
 
 void sampler_emit_marginal(struct compiler *c, struct text *out,

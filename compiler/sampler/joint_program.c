@@ -346,7 +346,7 @@ static void emit_check(struct compiler *c, struct text *out,
     if (joint_of(s)->rescalings || joint_of(s)->walk)
         sampler_emit_rescale_check(out, s);
     if (joint_of(s)->walk)
-        sampler_emit_marginal_idle(out, s);
+        sampler_emit_marginal_judge(out, s);
     struct emitter e = emitter_new(c, out);
     text_printf(
         out,
@@ -490,7 +490,8 @@ static void emit_members(struct compiler *c, struct text *out,
     if (joint_of(s)->rescalings || joint_of(s)->walk)
         text_printf(out, ", .scales = scales_%s", s->name);
     if (joint_of(s)->walk)
-        text_printf(out, ", .idle = idle_%s", s->name);
+        text_printf(out, ", .least = least_%s, .idle = idle_%s", s->name,
+                    s->name);
 }
 
 /* In this order: the layout, what data settle, and work space. */

@@ -31,6 +31,8 @@ enum { GBM_MARGINAL_CHOOSE = 50, GBM_MARGINAL_CHOOSE_AGAIN = 200 };
 #define GBM_MARGINAL_SLOW                                                      \
     REAL_C(0.5) /* 1 - correlation of own draws, at most */
 #define GBM_MARGINAL_LEAST REAL_C(0.5) /* of the own steps' squares */
+#define GBM_MARGINAL_MOST_MOVED                                                \
+    REAL_C(0.4) /* 1 - correlation of moves: a random walk has no better */
 /* A cell of the precision's diagonal changes by this factor at most, divided by
  * their number: the block, which stays, has squares that grow with it, and the
  * difference of their sums is what is left. Way and way back are so far alike,
@@ -61,16 +63,18 @@ GBM_FN long long gbm_marginal_cells(long long all)
     const long long most = all < GBM_MARGINAL_MOST ? all : GBM_MARGINAL_MOST;
     return all > GBM_MARGINAL_AMONG
                ? 0
-               : all * GBM_CARRIED_CELLS + 1 + most + gbm_adaptive_cells(most);
+               : all * GBM_CARRIED_CELLS + 2 + most + gbm_adaptive_cells(most);
 }
 
 struct gbm_marginal {
     int all, d;                   /* parameters; those that move */
     int place[GBM_MARGINAL_MOST]; /* ... their numbers, in order */
-    real *pays, *chosen, *walk;   /* what is tuned; chosen: 2 + d, or 1 before
-                                     it is settled, and the numbers */
-    bool near;                    /* the diagonals of both ends are near */
-    bool factored;                /* the last factor is one */
+    /* What is tuned; least: the effective draws that a parameter must have with
+     * the moves, over those without, 1 as long as none is told; chosen: 2 + d,
+     * or 1 before it is settled, and the numbers. */
+    real *pays, *least, *chosen, *walk;
+    bool near;     /* the diagonals of both ends are near */
+    bool factored; /* the last factor is one */
     real x[GBM_MARGINAL_MOST], y[GBM_MARGINAL_MOST], z[GBM_MARGINAL_MOST],
         lower[GBM_MARGINAL_MOST], upper[GBM_MARGINAL_MOST];
 };
@@ -83,7 +87,8 @@ GBM_FN void gbm_marginal_of(struct gbm_marginal *k, int all, real *tuning,
     const int most = all < GBM_MARGINAL_MOST ? all : GBM_MARGINAL_MOST;
     k->all = all;
     k->pays = tuning;
-    k->chosen = tuning + all * GBM_CARRIED_CELLS;
+    k->least = tuning + all * GBM_CARRIED_CELLS;
+    k->chosen = k->least + 1;
     k->walk = k->chosen + 1 + most;
     k->d = (int)k->chosen[0] - 2;
     const bool settled = k->d >= 0;
@@ -289,7 +294,24 @@ GBM_FN void gbm_marginal_choose(const struct gbm_marginal *k)
     }
 }
 
-/* Whether some parameter's own draws are slow, and the moves go further. */
+/* Effective draws of a parameter with the moves, over those without. Its own
+ * draws have the correlation r, the moves q, both one after the other r q, and
+ * of so many draws (1 - r) / (1 + r) are effective. */
+GBM_FN real gbm_marginal_gain(const struct gbm_marginal *k, int number)
+{
+    const real *of = gbm_marginal_pay(k, number);
+    const real far = of[GBM_CARRIED_MOVED] / (2 * of[GBM_CARRIED_VAR]);
+    const real moved = !(far > 0) ? 0
+                       : far < GBM_MARGINAL_MOST_MOVED
+                           ? far
+                           : GBM_MARGINAL_MOST_MOVED;
+    const real own = 1 - gbm_marginal_speed(k, number),
+               both = own * (1 - moved);
+    return (1 - both) * (1 + own) / ((1 + both) * (1 - own));
+}
+
+/* Whether some parameter's own draws are slow, and the moves go further: far
+ * enough for what they cost. */
 GBM_FN bool gbm_marginal_gains(const struct gbm_marginal *k)
 {
     bool gains = false;
@@ -298,7 +320,8 @@ GBM_FN bool gbm_marginal_gains(const struct gbm_marginal *k)
         gains =
             gains ||
             (gbm_marginal_speed(k, k->place[i]) < GBM_MARGINAL_SLOW &&
-             of[GBM_CARRIED_MOVED] > GBM_MARGINAL_LEAST * of[GBM_CARRIED_OWN]);
+             of[GBM_CARRIED_MOVED] > GBM_MARGINAL_LEAST * of[GBM_CARRIED_OWN] &&
+             !(gbm_marginal_gain(k, k->place[i]) < *k->least));
     }
     return gains;
 }

@@ -2,7 +2,7 @@
 # Behind warm-up a device's programs have no moves that no chain makes there
 # (runtime/cuda/settled.c): draws are the same bits as with them, whenever the
 # programs are there, and where they are not to be had; a chain that makes them
-# keeps them. On stand-ins for CUDA's libraries (tests/gpu/fake).
+# keeps them, if they gain more there than they cost. On stand-ins for CUDA's libraries (tests/gpu/fake).
 source "$GBM_ROOT/tests/cli/lib"
 fake_device
 cat >walk.gbm <<'M'
@@ -56,4 +56,7 @@ ran max && ran settled || fail "what is compiled beside the run is not taken"
 same with beside
 run scale near moves
 ran full && ! ran settled || fail "a chain makes moves that are not there"
+# moves that are worth less than they cost on a device
+run walk near dear
+ran settled || fail "moves that gain little are made"
 exit 0
