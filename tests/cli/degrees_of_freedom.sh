@@ -138,6 +138,8 @@ model {
     d[2,j] <- logdensity.f(1.5, 3, k[j]) - log(3) - logdensity.chisqr(4.5, 3)
     d[3,j] <- logdensity.f(1.5, k[j], 3) - log(3 / 1.5^2) - logdensity.chisqr(2, 3)
     d[4,j] <- lbeta(2.5, k[j]) + 2.5 * log(k[j]) - loggam(2.5)
+    d[5,j] <- logdensity.scaled.gamma(1.5, 0.8, k[j]) + 1.5 * log(1.5)
+      - logdensity.norm(1 / sqrt(1.5), 0, 1 / 0.8^2)
   }
 }
 M
@@ -147,9 +149,28 @@ status 0 ./far --data far.json --quiet --draws 20 --monitor d --summary far.out
 python3 - <<'E' || fail "densities far out"
 import json
 rows = json.load(open("far.out"))["parameters"]
-assert len(rows) == 16
+assert len(rows) == 20
 for name, row in rows.items():
     print(name, row["mean"])
     assert abs(row["mean"]) + row["sd"] < 1e-10, name
+E
+
+# so that chains move freely there
+cat >free.gbm <<'M'
+model {
+  l ~ dunif(-5, 60)
+  k <- exp(l)
+  s ~ half_t(k, 1)
+  for (i in 1:4) { y[i] ~ dnorm(0, 1 / s^2) }
+}
+M
+echo '{"y": [0.3, -1, 2, 0.5]}' >free.json
+status 0 "$GBMC" -O1 free.gbm -o free
+status 0 ./free --data free.json --quiet --draws 2000 --monitor l --summary free.out
+python3 - <<'E' || fail "modes by rounding"
+import json
+row = json.load(open("free.out"))["parameters"]["l"]
+print(row)
+assert 27.5 < row["mean"] < 31 and row["sd"] > 16 and row["rhat"] < 1.02
 E
 exit 0
