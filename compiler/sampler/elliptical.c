@@ -47,7 +47,9 @@ static const char *why(struct compiler *c, const struct step *s)
     struct text also = {0};
     for (const struct quadratic *q = s->block.quadratics; q; q = q->next)
         if (!q->part->own)
-            text_printf(&also, ", as is that of %s,", q->part->factor->text);
+            text_printf(&also, "%s of %s", also.length ? "," : ", as is that",
+                        q->part->factor->text);
+    text_append(&also, also.length ? "," : "");
     const char *normal = text_take(c, &also);
     return intern_format(c, "elliptical slice, as its prior is normal%s but %s",
                          normal, sampler_slice_reason(c, s));

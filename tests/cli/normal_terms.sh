@@ -45,6 +45,7 @@ status 0 "$GBMC" --explain rows.gbm
 tr -s '\n ' ' ' <.out >why
 grep -q 'its prior is normal, as is that of w\[j,1:2\] .*, but the' why ||
     fail "it is not explained"
+if grep -q ',,' why; then fail "two commas"; fi
 
 status 0 "$GBMC" -O 1 rows.gbm -o rows
 status 0 "$GBMC" -O 1 --with=powers steps.gbm -o steps
