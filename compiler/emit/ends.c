@@ -2,7 +2,7 @@
  * support, and what the supports of its children leave of it. */
 #include "emit/emit.h"
 
-static bool is_count(symp e, const void *unused)
+bool emit_is_count(symp e, const void *unused)
 {
     (void)unused;
     if (e->kind != SYM_REF)
@@ -18,7 +18,7 @@ static bool is_count(symp e, const void *unused)
 const char *emit_limit(struct emitter *e, symp limit)
 {
     const bool outer = e->rounded;
-    e->rounded = sym_any(limit, is_count, NULL);
+    e->rounded = sym_any(limit, emit_is_count, NULL);
     const char *text = emit_in_brackets(e, limit);
     e->rounded = outer;
     return text;

@@ -659,14 +659,19 @@ static const char *emit_once(struct emitter *e, symp x, const char *text)
     return name;
 }
 
+/* What counts settle may be as large as what it is compared with: emit_limit.
+ */
 static const char *emit_comparison(struct emitter *e, symp x)
 {
     const bool counts =
         model_is_integer(x->args[0]) && model_is_integer(x->args[1]);
+    const bool outer = e->rounded;
+    e->rounded = outer || (!counts && sym_any(x, emit_is_count, NULL));
     e->compared += counts;
     const char *s = intern_format(e->c, "%s %s %s", emit_in(e, x->args[0], 1),
                                   x->name, emit_in(e, x->args[1], 1));
     e->compared -= counts;
+    e->rounded = outer;
     return s;
 }
 

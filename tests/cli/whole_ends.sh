@@ -81,9 +81,11 @@ model {
   a ~ dunif(-5, 7.7 - 1.1 * k)
   j ~ dbin(0.5, 6)
   b ~ dunif(0.7 * j - 1.1, 9)
+  i ~ dbin(0.5, 6)                   # nor do comparisons
+  c ~ dbern(ifelse(7.7 - 1.1 * i >= 2.2, 0.1, 0.9))
 }
 E
-echo '{"a": 2.2, "b": 2.4}' >fused.json
+echo '{"a": 2.2, "b": 2.4, "c": 0}' >fused.json
 status 0 "$GBMC" -O 1 fused.bug -o fused
 status 0 ./fused --data fused.json --quiet --draws 5000 --summary s.json
 python3 - <<'E' || fail 'the ends are not those of the density'
@@ -95,6 +97,7 @@ def mean(inside, weight):
 exact = {
     "k": mean(lambda k: 2.2 <= 7.7 - 1.1 * k, lambda k: 1 / (12.7 - 1.1 * k)),
     "j": mean(lambda k: 2.4 >= 0.7 * k - 1.1, lambda k: 1 / (10.1 - 0.7 * k)),
+    "i": mean(lambda k: True, lambda k: 0.9 if 7.7 - 1.1 * k >= 2.2 else 0.1),
 }
 rows = json.load(open("s.json"))["parameters"]
 for n, m in exact.items():
