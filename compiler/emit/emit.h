@@ -186,8 +186,6 @@ bool emit_has_array_argument(const struct family *f);
 
 /* ---- ends.c: between which a number is tried or drawn ---- */
 
-/* For sym_any: whether e is a latent count, or may be one that is tried. */
-bool emit_is_count(symp e, const void *unused);
 /* C text of an end of a support, in brackets. */
 const char *emit_limit(struct emitter *e, symp limit);
 /* C text of an end that a child leaves a node of f. The part is open. */

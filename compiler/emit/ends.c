@@ -2,23 +2,12 @@
  * support, and what the supports of its children leave of it. */
 #include "emit/emit.h"
 
-bool emit_is_count(symp e, const void *unused)
-{
-    (void)unused;
-    if (e->kind != SYM_REF)
-        return e->kind == SYM_TARGET;
-    for (const struct family *f = e->var->families; f; f = f->next_of_var)
-        if (f->stochastic && model_draws_integers(f))
-            return true;
-    return false;
-}
-
 /* Where counts settle it, values may stand at it: then it is rounded alike in
  * all functions, whatever a C compiler makes of products in each. */
 const char *emit_limit(struct emitter *e, symp limit)
 {
     const bool outer = e->rounded;
-    e->rounded = sym_any(limit, emit_is_count, NULL);
+    e->rounded = model_counts_settle(limit);
     const char *text = emit_in_brackets(e, limit);
     e->rounded = outer;
     return text;

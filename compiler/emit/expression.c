@@ -666,7 +666,7 @@ static const char *emit_comparison(struct emitter *e, symp x)
     const bool counts =
         model_is_integer(x->args[0]) && model_is_integer(x->args[1]);
     const bool outer = e->rounded;
-    e->rounded = outer || (!counts && sym_any(x, emit_is_count, NULL));
+    e->rounded = outer || (!counts && model_counts_settle(x));
     e->compared += counts;
     const char *s = intern_format(e->c, "%s %s %s", emit_in(e, x->args[0], 1),
                                   x->name, emit_in(e, x->args[1], 1));

@@ -366,6 +366,8 @@ symp model_counted_instances(const struct factor *g);
 bool model_is_integer(symp x);
 /* The same of what stands in a subscript as a real number. */
 bool model_is_whole(symp x);
+/* Whether counts alone, or a number that is tried, settle e beside data. */
+bool model_counts_settle(symp e);
 /* Whether the state makes it any number, and not whole ones alone. */
 bool model_is_continuous(symp x);
 /* A count, as of a Bernoulli node, that may be 0. */

@@ -183,3 +183,27 @@ bool model_may_be_no_count(symp x)
 {
     return x->kind != SYM_NUM && model_is_integer(x) && !sym_never_zero(x);
 }
+
+/* A latent count, or what may be one that is tried. */
+static bool is_count(symp e, const void *unused)
+{
+    (void)unused;
+    if (e->kind != SYM_REF)
+        return e->kind == SYM_TARGET;
+    for (const struct family *f = e->var->families; f; f = f->next_of_var)
+        if (f->stochastic && model_draws_integers(f))
+            return true;
+    return false;
+}
+
+/* What is drawn from a continuum, or hoisted: of that nothing is known. */
+static bool is_other(symp e, const void *unused)
+{
+    return e->kind == SYM_PARAM ||
+           (sym_is_latent(e, unused) && !is_count(e, unused));
+}
+
+bool model_counts_settle(symp e)
+{
+    return sym_any(e, is_count, NULL) && !sym_any(e, is_other, NULL);
+}
