@@ -311,11 +311,12 @@ GBM_FN real gbm_marginal_gain(const struct gbm_marginal *k, int number)
 }
 
 /* Whether some parameter's own draws are slow, and the moves go further: far
- * enough for what they cost. */
+ * enough for what they cost. Before these are chosen it is not known. */
 GBM_FN bool gbm_marginal_gains(const struct gbm_marginal *k)
 {
+    const bool settled = k->chosen[0] >= 2;
     bool gains = false;
-    for (int i = 0; i < k->d; i++) {
+    for (int i = 0; i < k->d && settled; i++) {
         const real *of = gbm_marginal_pay(k, k->place[i]);
         gains =
             gains ||
