@@ -47,12 +47,45 @@ bool sampler_slice_components(struct compiler *c, struct step *s)
     return false;
 }
 
+/* Whether two cells trade real mass, by the logarithm of their ratio. */
+static bool trades_shares(const struct step *s)
+{
+    return sampler_companion(s) == COMPANION_SUM &&
+           !model_draws_integers(s->family);
+}
+
+/* A new value x of the ratio of two cells; `continue` where they stay. */
+static void emit_share_draw(struct emitter *e, const struct step *s,
+                            const char *low, const char *high)
+{
+    emit_line(e,
+              "const real cells[2] = {before, component_%s_get(s, element, "
+              "k_.other)};",
+              s->name);
+    emit_line(e,
+              "const real x = gbm_slice_shares(rng, cells, k_.most, &width, "
+              "adapting, %s, %s, density_%s, &k_);",
+              low, high, s->name);
+    emit_line(e, "if (gbm_is_nan(x)) {");
+    emit_line(e, "    gbm_team_sync(team);");
+    emit_line(e, "    component_%s_set(s, element, place, cells[0]);", s->name);
+    emit_line(e, "    component_%s_set(s, element, k_.other, cells[1]);",
+              s->name);
+    emit_line(e, "    gbm_team_sync(team);");
+    emit_line(e, "    continue;");
+    emit_line(e, "}");
+}
+
 /* A new value x of a component, from `before`, between low and high. */
 static void emit_component_draw(struct emitter *e, const struct step *s,
                                 const char *low, const char *high)
 {
     const struct vector_slice *own = s->own;
     const char *slice = "gbm_slice";
+    if (trades_shares(s)) {
+        emit_share_draw(e, s, low, high);
+        return;
+    }
     emit_line(e, "real x;");
     if (model_draws_integers(
             s->family)) { /* exact while there is little to share */
@@ -128,16 +161,20 @@ static void emit_component_moved(struct text *out, const struct step *s)
         [COMPANION_CORRELATION] = "x",
         [COMPANION_COLUMN] = "real_sqrt(real_fmax(k_->total - x * x, 0))",
         [COMPANION_ROW] = "real_sqrt(real_fmax(k_->total - x * x, 0))"};
+    const bool shares = trades_shares(s);
     text_printf(out,
                 "GBM_FN void component_%s_moved(const struct conditional_%s "
                 "*k_, real x)\n{\n    component_%s_set(k_->s, k_->element, "
-                "k_->place, x);\n",
-                s->name, s->name, s->name);
+                "k_->place, %s);\n",
+                s->name, s->name, s->name,
+                shares ? "gbm_share_of(k_->total, x, k_->most)" : "x");
     if (sampler_companion(s) != COMPANION_NONE)
         text_printf(out,
                     "    if (k_->other != k_->place)\n        "
                     "component_%s_set(k_->s, k_->element, k_->other, %s);\n",
-                    s->name, companions[sampler_companion(s)]);
+                    s->name,
+                    shares ? "gbm_share_of(k_->total, -x, k_->most)"
+                           : companions[sampler_companion(s)]);
     text_append(out, "}\n\n");
 }
 
@@ -295,13 +332,43 @@ static void emit_cell_ends(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
+/* The log density of a ratio of two cells, also beyond the ends; of a function
+ * that is called in one place. */
+static void emit_share_density(struct text *out, const struct step *s,
+                               const char *density)
+{
+    text_printf(
+        out,
+        "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
+        "    const struct conditional_%s *k_ = (const struct "
+        "conditional_%s *)context;\n"
+        "    const real end = gbm_clamp(x, -k_->most, k_->most);\n"
+        "    real value[2] = {0, 0};\n"
+        "    for (int k = 0; k < (x == end ? 1 : 2); k++) {\n"
+        "        const real ratio = end > 0 ? end - (real)k : end + (real)k;\n"
+        "        gbm_team_sync(k_->team);\n"
+        "        component_%s_moved(k_, ratio);\n"
+        "        gbm_team_sync(k_->team);\n"
+        "        value[k] = gbm_share_speed(ratio) + (real)density_%s_%s;\n"
+        "    }\n"
+        "    return x == end ? value[0] : gbm_share_beyond(value[0], value[1], "
+        "real_fabs(x - end));\n}\n\n",
+        s->name, s->name, s->name, s->name, s->name, density);
+}
+
 static void emit_component_density(struct compiler *c, struct text *out,
                                    const struct step *s)
 {
     if (leaves_cone(s))
         emit_definite(c, out, s);
     emit_parts_density(c, out, s, "here", s->parts, NULL);
-    const bool pair = emit_pair_density(c, out, s);
+    const char *density = emit_pair_density(c, out, s)
+                              ? "pair(k_)"
+                              : "here(k_->s, k_->team, k_->element)";
+    if (trades_shares(s)) {
+        emit_share_density(out, s, density);
+        return;
+    }
     text_printf(
         out,
         "GBM_INLINE real density_%s(const void *context, real x)\n{\n"
@@ -315,7 +382,7 @@ static void emit_component_density(struct compiler *c, struct text *out,
                     "-GBM_INF;\n",
                     s->name);
     text_printf(out, "    return (real)density_%s_%s;\n}\n\n", s->name,
-                pair ? "pair(k_)" : "here(k_->s, k_->team, k_->element)");
+                density);
 }
 
 /* Between which ends a component moves so that neither it nor its companion
@@ -328,8 +395,43 @@ static void emit_pair_ends(struct emitter *e, const struct step *s,
     emit_line(e, "ends_%s(s, element, k_.other, &least, &most);", s->name);
     emit_line(e, "low = real_fmax(low, k_.total - most);");
     emit_line(e, "high = real_fmin(high, k_.total - least);");
+    if (trades_shares(s)) {
+        emit_line(e, "low = gbm_share_ratio(low, k_.total - low);");
+        emit_line(e, "high = gbm_share_ratio(high, k_.total - high);");
+    }
     *low = "low";
     *high = "high";
+}
+
+/* Chooses another cell, at random, that gives what the one at `place` gets. */
+static void emit_sum_companion(struct emitter *e, const struct step *s,
+                               const char **low, const char **high)
+{
+    const struct vector_slice *own = s->own;
+    emit_line(e, "if (d < 2)");
+    emit_line(e, "    break;");
+    emit_line(e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
+                 "- 1));");
+    emit_line(e, "k_.other = (place + step) %% d;");
+    emit_line(e,
+              "k_.total = before + component_%s_get(s, element, "
+              "k_.other);",
+              s->name);
+    if (trades_shares(s)) {
+        emit_line(e, "k_.most = gbm_most_ratio(k_.total);");
+        emit_line(e, "if (!(k_.most > 1)) /* there is next to nothing */");
+        emit_line(e, "    continue;");
+    } else {
+        *low = "0";
+        *high = "k_.total";
+    }
+    if (own->held.n) {
+        emit_line(e, "hold_%s(s, team, element, place, k_.held[0]);", s->name);
+        emit_line(e, "hold_%s(s, team, element, k_.other, k_.held[1]);",
+                  s->name);
+    }
+    if (own->bounded)
+        emit_pair_ends(e, s, low, high);
 }
 
 /* Chooses the companion of the component at `place`; between which ends the
@@ -337,7 +439,6 @@ static void emit_pair_ends(struct emitter *e, const struct step *s,
 static void emit_companion(struct emitter *e, const struct step *s,
                            const char **low, const char **high)
 {
-    const struct vector_slice *own = s->own;
     *low = "-GBM_INF";
     *high = "GBM_INF";
     bool row;
@@ -345,25 +446,7 @@ static void emit_companion(struct emitter *e, const struct step *s,
     case COMPANION_NONE:
         return;
     case COMPANION_SUM:
-        emit_line(e, "if (d < 2)");
-        emit_line(e, "    break;");
-        emit_line(e, "const int step = 1 + (int)(gbm_uniform(rng) * (real)(d "
-                     "- 1));");
-        emit_line(e, "k_.other = (place + step) %% d;");
-        emit_line(e,
-                  "k_.total = before + component_%s_get(s, element, "
-                  "k_.other);",
-                  s->name);
-        *low = "0";
-        *high = "k_.total";
-        if (own->held.n) {
-            emit_line(e, "hold_%s(s, team, element, place, k_.held[0]);",
-                      s->name);
-            emit_line(e, "hold_%s(s, team, element, k_.other, k_.held[1]);",
-                      s->name);
-        }
-        if (own->bounded)
-            emit_pair_ends(e, s, low, high);
+        emit_sum_companion(e, s, low, high);
         return;
     case COMPANION_MIRROR:
         emit_line(e, "k_.other = place %% d * d + place / d;");
@@ -464,6 +547,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
                     ? ", the mass of two exchanged"
                     : "",
                 s->name);
+    if (trades_shares(s))
+        text_append(out, "    real most; /* their largest log ratio */\n");
     if (own->held.n)
         text_printf(out, "    real held[2][%d]; /* logarithms of each */\n",
                     own->held.n);

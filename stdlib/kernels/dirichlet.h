@@ -8,7 +8,7 @@
 
 /* x [K] from alpha [K]: gammas over their sum. They are drawn and compared in
  * logarithms, as with alpha small all would underflow. For a zero alpha, a
- * structural zero, stands 1e-30, so that logs stay finite. */
+ * structural zero, stands GBM_STRUCTURAL_ZERO. */
 GBM_FN_BIG void gbm_draw_dirichlet(struct gbm_rng *rng, int K,
                                    const real *alpha, real *x)
 {
@@ -22,7 +22,8 @@ GBM_FN_BIG void gbm_draw_dirichlet(struct gbm_rng *rng, int K,
         total += x[j];
     }
     for (int j = 0; j < K; j++)
-        x[j] = alpha[j] > 0 ? real_fmax(x[j] / total, GBM_TINY) : REAL_C(1e-30);
+        x[j] = alpha[j] > 0 ? real_fmax(x[j] / total, GBM_TINY)
+                            : GBM_STRUCTURAL_ZERO;
 }
 
 /* The mode, on the edge where an alpha is below 1; equal shares if all are at
@@ -70,7 +71,7 @@ GBM_FN_BIG void gbm_draw_dirichlet_shared(struct gbm_rng *rng,
     }
     const real sum = (real)gbm_team_sum(team, total);
     GBM_TEAM_FOR(j, 0, K, team)
-    x[j] = alpha[j] > 0 ? real_fmax(x[j] / sum, GBM_TINY) : REAL_C(1e-30);
+    x[j] = alpha[j] > 0 ? real_fmax(x[j] / sum, GBM_TINY) : GBM_STRUCTURAL_ZERO;
 }
 
 /* Counts x [K] of n draws from the weights p [K], which need not sum to 1: one

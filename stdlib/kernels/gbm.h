@@ -21,6 +21,7 @@
 #include "truncated_normal.h"
 #include "categorical.h"
 #include "slice.h"
+#include "shares.h"
 #include "linear.h"
 #include "statistics.h"
 #include "matrix_exponential.h"

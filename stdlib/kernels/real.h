@@ -129,6 +129,10 @@ typedef double real;
 /* A constant in the precision of `real`. */
 #define REAL_C(x) ((real)(x))
 
+/* Stands for a cell that a Dirichlet distribution has with parameter 0, so that
+ * its logarithm is finite. */
+#define GBM_STRUCTURAL_ZERO REAL_C(1e-30)
+
 #if defined(__CUDACC__)
 #ifdef GBM_SINGLE
 #define GBM_INF (__int_as_float(0x7f800000))

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Cells of a simplex that has no full conditional of a known family trade mass
+# by the logarithm of their ratio: they may be smaller than what others are
+# rounded to, and than any number; structural zeros stay, starts at 0 do not.
+source "$GBM_ROOT/tests/cli/lib"
+
+cat >least.gbm <<'E'
+model {
+  pi[1:2] ~ ddirch(al[])
+  y ~ dnorm(3 * pi[1], 1)
+  least <- step(1e-300 - pi[1])
+  less <- step(1e-10 - pi[1])
+}
+E
+echo '{"al": [0.002, 1], "y": 2}' >least.json
+cat >among.gbm <<'E'
+model {
+  pi[1:4] ~ ddirch(al[])
+  x ~ dunif(0, pi[3])
+  y ~ dnorm(3 * pi[2], 4)
+  less <- step(1e-10 - pi[2])
+}
+E
+echo '{"al": [0, 0.05, 1, 2], "x": 0.2, "y": 1}' >among.json
+cat >flat.gbm <<'E'
+model {
+  pi[1:3] ~ ddirch(al[])
+  y ~ dnorm(3 * pi[1], 1)
+}
+E
+echo '{"al": [1, 1, 1], "y": 3}' >flat.json
+echo '{"pi": [0, 0, 1]}' >edge.json
+status 0 "$GBMC" least.gbm -o least
+status 0 ./least run --data least.json --draws 5000 --summary least.out --quiet
+status 0 "$GBMC" among.gbm -o among
+status 0 ./among check --data among.json
+status 0 ./among run --data among.json --draws 5000 --summary among.out --quiet
+status 0 "$GBMC" flat.gbm -o flat
+status 0 ./flat run --data flat.json --init edge.json --draws 5000 \
+    --summary flat.out --quiet
+
+cat >shares.py <<'E'
+# sums over grids, of small cells in logarithms u
+import json
+from math import exp
+def grid(lo, hi, n):
+    return [lo + (hi - lo) * (i + 0.5) / n for i in range(n)]
+def mean(points):
+    total, sums = 0, {}
+    for w, values in points:
+        total += w
+        for k, v in values.items():
+            sums[k] = sums.get(k, 0) + w * v
+    return {k: v / total for k, v in sums.items()}
+def least():
+    for u in grid(-15000, 0, 600000):
+        p = exp(u)
+        yield (exp(0.002 * u - 0.5 * (2 - 3 * p) ** 2),
+               {"pi[1]": p, "least": p <= 1e-300, "less": p <= 1e-10})
+def among():
+    for u in grid(-600, 0, 12000):
+        p = exp(u)
+        for q in grid(0, 1, 40) if p < 0.8 else ():
+            r = 0.2 + q * (0.8 - p)
+            yield (exp(0.05 * u - 2 * (1 - 3 * p) ** 2) * (1 - p - r) / r
+                   * (0.8 - p),
+                   {"pi[1]": 0, "pi[2]": p, "pi[3]": r, "less": p <= 1e-10})
+def flat():
+    for p in grid(0, 1, 1000):
+        yield (1 - p) * exp(-0.5 * (3 - 3 * p) ** 2), {"pi[1]": p}
+for model in (least, among, flat):
+    found = json.load(open(model.__name__ + ".out"))["parameters"]
+    for name, want in mean(model()).items():
+        r = found[name]
+        print(name, r["mean"], want, r["mcse"])
+        assert abs(r["mean"] - want) < 4.5 * (r["mcse"] or 0) + 1e-4
+E
+status 0 python3 shares.py
