@@ -178,3 +178,18 @@ E
 )
 status 0 "$GBMC" presence.gbm -o presence
 arrive 4 ./presence presence.json $exact
+
+# ---- curves that are flat for long: chains that find the data only after a
+# third of warm-up draw the others with them
+
+growth=$GBM_ROOT/tests/models/orange_trees
+status 0 "$GBMC" -O 1 "$growth/model.bug" -o growth
+for seed in 3 9; do
+    status 0 ./growth --data "$growth/data.R" --seed $seed --warmup 500 \
+        --draws 500 --chains 4 --device cpu --quiet --summary fit.json
+    python3 -c 'if True:
+    import json
+    fit = json.load(open("fit.json"))["parameters"]
+    assert max(p["rhat"] or 1 for p in fit.values()) < 1.2' ||
+        fail "growth, seed $seed: chains are apart"
+done
