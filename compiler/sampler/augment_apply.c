@@ -145,6 +145,7 @@ static struct factor *new_factor(struct compiler *c, const struct entry *a,
     n->seen_ref = g->seen_ref;
     n->auxiliary = k->var;
     n->power = g->power;
+    n->rule = g->rule;
     k->factor = n;
     return n;
 }
