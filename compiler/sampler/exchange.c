@@ -11,6 +11,7 @@
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/exchange.h"
+#include "sampler/common_cells.h"
 
 #include <string.h>
 
@@ -136,7 +137,8 @@ struct var *sampler_exchange_drawn(const struct exchange *k,
     return drawn;
 }
 
-/* Whether all cells are drawn, as the compiler chose. */
+/* Whether all cells are drawn, as the compiler chose, but those that are the
+ * same of all components. */
 static bool may_trade(const struct exchange *k, const struct var *v,
                       unsigned dims)
 {
@@ -145,10 +147,13 @@ static bool may_trade(const struct exchange *k, const struct var *v,
     if (v->role != ROLE_STOCHASTIC || v->rest_of || v->slope_of || v->indexes ||
         (v->whole && !drawn))
         return false;
-    for (const struct family *f = v->families; f; f = f->next_of_var)
-        if (!f->stochastic || !is_drawn(k, f))
+    bool some = false;
+    for (const struct family *f = v->families; f; f = f->next_of_var) {
+        if (f->stochastic ? !is_drawn(k, f) : !sampler_is_common(f, dims))
             return false;
-    return v->families != NULL;
+        some = some || f->stochastic;
+    }
+    return some;
 }
 
 static unsigned dims_of(const struct of_component *v)
@@ -519,8 +524,8 @@ static bool same_ends(const struct exchange *k, const struct step *s,
         return !group_depends(s, g->lower) && !group_depends(s, g->upper);
     for (const struct family *f = g->family->var->families; f;
          f = f->next_of_var)
-        if (!same_end(s, f->factor->lower, g->lower) ||
-            !same_end(s, f->factor->upper, g->upper))
+        if (f->stochastic && (!same_end(s, f->factor->lower, g->lower) ||
+                              !same_end(s, f->factor->upper, g->upper)))
             return false;
     return true;
 }
@@ -543,6 +548,18 @@ static bool ends_alike(const struct exchange *k, const struct step *s,
            (becomes(k, above, others_below) && becomes(k, below, others_above));
 }
 
+/* Whether no other statement draws elements of g's variable. */
+static bool is_all_drawn(const struct exchange *k, const struct factor *g)
+{
+    const struct var *v = g->family->var;
+    if (!own_of(k, v))
+        return v->families == g->family && !g->family->next_of_var;
+    for (const struct family *f = v->families; f; f = f->next_of_var)
+        if (f->stochastic && f != g->family)
+            return false;
+    return true;
+}
+
 /* Whether the density of a plate over components, which names them in turn, is
  * the same however they trade places, and numbers turn. */
 static bool is_alike(const struct exchange *k, const struct step *s,
@@ -554,8 +571,7 @@ static bool is_alike(const struct exchange *k, const struct step *s,
         read.value = NULL;
     const int n = model_factor_expressions(&read, all);
     struct telling t = {.k = k};
-    if (g->family->factor != g || g->family->next_of_var ||
-        g->family->var->families != g->family)
+    if (g->family->factor != g || !is_all_drawn(k, g))
         return false;
     for (int i = 0; i < n; i++)
         find_loops(&t, all[i]);
@@ -620,6 +636,8 @@ static bool find_changed(struct exchange *k, struct step *s)
 static bool add_members(struct step *s, const struct var *v)
 {
     for (struct family *f = v ? v->families : NULL; f; f = f->next_of_var) {
+        if (!f->stochastic)
+            continue;
         if (s->block.n == MAX_MEMBERS)
             return false;
         s->block.members[s->block.n].family = f;

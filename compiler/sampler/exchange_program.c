@@ -1,5 +1,6 @@
 /* exchange_program.c: the functions by which components trade places. */
 #include "sampler/exchange.h"
+#include "sampler/common_cells.h"
 #include "sampler/group.h"
 
 static const struct exchange *exchange_of(const struct step *s)
@@ -217,7 +218,10 @@ static void emit_held(struct compiler *c, struct text *out,
         struct var *v = k->has.cells[i].family->var;
         struct var *drawn = sampler_exchange_drawn(k, v);
         const unsigned dims = 1U << k->has.cells[i].dim | k->has.cells[i].also;
-        sampler_emit_held(&e, drawn ? drawn : v);
+        if (drawn)
+            sampler_emit_held(&e, drawn);
+        else
+            sampler_emit_common_held(&e, v, dims, labels_of(&e, k));
         for (int d = 0; d < v->ndim; d++)
             if (dims >> d & 1)
                 emit_line(&e, "held = held || %s != %s;",

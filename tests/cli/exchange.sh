@@ -27,8 +27,34 @@ model {
   second <- equals(z[1], 2)
 }
 M
+# beside what is the same of all, by a loop and one by one
+cat >common.gbm <<'M'
+model {
+  for (i in 1:N) {
+    z[i] ~ dcat(w[])
+    y[i] ~ dnorm(th[z[i],2], 1)
+    c[i] ~ dpois(la[z[i],2])
+    y0[i] ~ dnorm(th[z[i],1], 1)
+    c0[i] ~ dpois(la[z[i],1])
+  }
+  for (k in 1:K) {
+    th[k,1] <- 0.5
+    th[k,2] ~ dnorm(m[k], t[k])
+    la[k,2] ~ dgamma(2, 1)
+    mu[k] <- th[k,2]
+    rate[k] <- la[k,2]
+  }
+  la[1,1] <- 2
+  la[2,1] <- 2
+  la[3,1] <- 2
+  w[1:K] ~ ddirch(a[])
+  first <- equals(z[1], 1)
+  second <- equals(z[1], 2)
+}
+M
 echo '{"N": 6, "K": 3, "a": [1, 2, 1.5], "m": [-0.6, 0.5, 0.1], "t": [0.05, 0.1, 0.02],
-      "y": [-7, -8, -7.5, 6, 6.5, 7], "c": [1, 0, 2, 4, 5, 4]}' >all.json
+      "y": [-7, -8, -7.5, 6, 6.5, 7], "c": [1, 0, 2, 4, 5, 4],
+      "y0": [0, 1, 0, 0, 1, 1], "c0": [3, 1, 2, 2, 1, 1]}' >all.json
 sed 's/"K": 3, //; s/"m": .*"t": [^]]*\],/ /' all.json >apart.json
 cat >exact.py <<'E'
 # exact.py DATA SUMMARY: sums over all labellings.
@@ -62,11 +88,11 @@ def tell(z, members):
 exact = labellings.means(len(y), K, tell)
 sys.exit(labellings.differ(found, exact, dict.fromkeys(exact, 2000)))
 E
-for model in plate apart; do
-    data=$([ $model = plate ] && echo all || echo apart)
+for model in plate apart common; do
+    data=$([ $model = apart ] && echo apart || echo all)
     status 0 "$GBMC" -O1 $model.gbm -o $model
     status 0 "$GBMC" --explain $model.gbm
-    prints '^[0-9]+ +z, w, mu.* components trade'
+    prints '^[0-9]+ +z, w, .* components trade'
     status 0 ./$model --data $data.json --device cpu --draws 20000 --seed 2 \
         --monitor first,second,mu,rate --summary $model.s --quiet
     python3 exact.py all.json $model.s >.out || fail "$model is not the sum"
@@ -103,6 +129,28 @@ none() { # SED...
 none 's/dnorm(m\[k\], t\[k\])/dnorm(m[1], t[2])  one[k] <- 1/; s/ddirch(a/ddirch(one/'
 none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(z[i] + mu[z[i]]/'
 none 's/y\[i\] ~ dnorm(mu\[z\[i\]\]/y[i] ~ dnorm(mu[z[i]] + mu[1]/'
+
+# What is the same of some components alone holds them, and what is not.
+sed '/la\[3,1\] <- 2/s/<- 2/<- 3/' common.gbm >other.gbm
+status 0 "$GBMC" --explain other.gbm
+if grep -q 'trade places' .out; then fail "another reference level"; fi
+sed '/la\[3,1\] <- 2/d' common.gbm >some.gbm
+sed 's/"K": 3/"K": 2/; s/"a": [^]]*\]/"a": [2, 2]/; s/"m": [^]]*\]/"m": [0.3, 0.2]/
+     s/"t": [^]]*\]/"t": [0.1, 0.1]/' all.json >two.json
+moves() { # MODEL MOST
+    status 0 "$GBMC" -O0 "$1.gbm" -o "$1"
+    status 0 "./$1" --data two.json --device cpu --draws 2000 --seed 3 --chains 1 \
+        --monitor first --summary moves.json --quiet
+    python3 - "$2" <<'P' || fail "$1: first is not the other as often as it should be"
+import json, sys
+p = json.load(open("moves.json"))["parameters"]["first"]["mean"]
+assert (min(p, 1 - p) > 0.1) == (sys.argv[1] == "moves"), p
+P
+}
+moves some moves
+sed 's/for (k in 1:K) {/for (k in 1:1) { th[k,1] <- 0.5 }\n  for (k in 2:K) { th[k,1] ~ dnorm(0.5, 1e12) }\n&/
+     /^ *th\[k,1\] <- 0.5/d; /la\[3,1\] <- 2/d' common.gbm >part.gbm
+moves part stays
 
 # Of vectors lanes share out the cells.
 cat >wide.gbm <<'M'
