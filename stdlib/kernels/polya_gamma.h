@@ -2,9 +2,10 @@
  *     (1 / (2 pi^2)) sum_k g_k / ((k - 1/2)^2 + z^2 / (4 pi^2)),
  * g_k gamma of shape n and rate 1.
  *
- * n = 1: by the alternating series of Devroye, as in Polson, Scott and Windle,
- * "Bayesian inference for logistic models using Polya-Gamma latent variables"
- * (JASA 108, 2013); exact. Other n: the sum itself, made of fewer terms.
+ * n from 1 to 13, |z| not large: polya_gamma_bent.h, exact. Else n = 1: by the
+ * alternating series of Devroye, as in Polson, Scott and Windle, "Bayesian
+ * inference for logistic models using Polya-Gamma latent variables" (JASA 108,
+ * 2013); exact. Other n: the sum itself, made of fewer terms.
  *
  * Where n >= 1 and |z| is not large these are few gammas of other shapes and
  * rates, and a shift, that have the sum's first cumulants at one z, 2 q + 1 of
@@ -21,6 +22,7 @@
 #include "gamma.h"
 #include "inverse_gaussian.h"
 #include "normals.h"
+#include "polya_gamma_bent.h"
 
 /* Where Devroye's two series for the density meet. */
 #define GBM_PG_SPLIT REAL_C(0.64)
@@ -318,6 +320,8 @@ GBM_FN real gbm_draw_polya_gamma(struct gbm_rng *rng, real n, real z)
     if (!(n > 0) || z != z)
         return n == 0 ? 0 : GBM_NAN;
     z = real_fabs(z);
+    if (n >= GBM_PG_BENT_LEAST && n <= GBM_PG_BENT_MOST && z <= GBM_PG_BENT_FAR)
+        return gbm_pg_bent(rng, n, z);
     if (n == 1)
         return gbm_pg_single(rng, z);
     if (n >= 1 && z <= GBM_PG_FAR_NODES)

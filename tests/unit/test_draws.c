@@ -642,6 +642,63 @@ static void polya_gamma_nodes(void **state)
         }
 }
 
+/* The integral from -8 to 8 of the bent normal's density, times the ratio of
+ * PG(n, z)'s to it and exp(-t x): Gauss and Legendre, between the ends and
+ * beyond. */
+static double polya_gamma_laplace(const struct gbm_pg_bent *b, double t)
+{
+    const double node[4] = {0.18343464249564980494, 0.52553240991632898582,
+                            0.79666647741362673959, 0.96028985649753623168};
+    const double weight[4] = {0.36268378337836198297, 0.31370664587788728734,
+                              0.22238103445337447054, 0.10122853629037625915};
+    const double end = (double)GBM_PG_BENT_ENDS, from[4] = {-8, -end, end, 8};
+    double sum = 0;
+    for (int i = 0; i < 3 * 16 * 8; i++) {
+        const int part = i / 128, k = i % 8 / 2;
+        const double half = (from[part + 1] - from[part]) / 32,
+                     at = from[part] + half * (2 * (i / 8 % 16) + 1 +
+                                               (i & 1 ? node[k] : -node[k]));
+        real slope;
+        const double x =
+            (double)(b->scale *
+                     gbm_pg_bent_place(gbm_pg_bend(b, (real)at, &slope)));
+        sum += half * weight[k] * (double)gbm_pg_bent_ratio(b, (real)at) *
+               exp(-at * at / 2 - t * x) * 0.39894228040143267794;
+    }
+    return sum;
+}
+
+/* The bent normal: the ratio is that of the densities, as the Laplace transform
+ * shows, and its bounds are bounds, also as far out as one of 10^6 draws is. */
+static void polya_gamma_bent(void **state)
+{
+    const double n[] = {1, 1.2, 1.7, 2, 2.6, 4, 6, 9.5, 13},
+                 z[] = {0, 0.7, 2, 4.5, 9, 14, 20},
+                 slack = sizeof(real) == 8 ? 0 : 1e-3,
+                 far = sizeof(real) == 8 ? 5 : 2.5;
+    (void)state;
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        for (size_t j = 0; j < sizeof z / sizeof *z; j++) {
+            const struct gbm_pg_bent b = gbm_pg_bent_of((real)n[i], (real)z[j]);
+            if (n[i] > GBM_PG_BENT_MOST)
+                continue;
+            for (double t = 0; t < 2; t++) {
+                const double exact = exp(
+                    creal(n[i] * (log_cosh(z[j] / 2) -
+                                  log_cosh(sqrt(z[j] * z[j] + 2 * t) / 2))));
+                assert_true(fabs(polya_gamma_laplace(&b, t) - exact) <
+                            (sizeof(real) == 8 ? 1e-10 : 1e-4));
+            }
+            for (double x = -far; x < far; x += 0.05) {
+                const double ratio = (double)gbm_pg_bent_ratio(&b, (real)x),
+                             most = exp((double)b.most);
+                assert_true(ratio < most * (1 + slack));
+                assert_true(fabs(x) > (double)GBM_PG_BENT_ENDS ||
+                            ratio > most * (double)b.sure * (1 - slack));
+            }
+        }
+}
+
 /* A value just below the series is accepted, one just above it is not: the
  * series, summed to its end, at places on both sides of the split. */
 static void polya_gamma_series(void **state)
@@ -1588,6 +1645,7 @@ int main(void)
         cmocka_unit_test(polya_gamma_series),
         cmocka_unit_test(polya_gamma_sums),
         cmocka_unit_test(polya_gamma_nodes),
+        cmocka_unit_test(polya_gamma_bent),
         cmocka_unit_test(counts),
         cmocka_unit_test(vectors),
         cmocka_unit_test(updates),
