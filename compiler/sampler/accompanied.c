@@ -11,8 +11,6 @@
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/component.h"
 #include "sampler/moves.h"
-#include <math.h>
-#include <string.h>
 
 enum { MOST_FAMILIES = 4, MOST_KEPT = 16 };
 
@@ -62,36 +60,6 @@ static bool reads_rows(const struct accompanied *k, const struct factor *g)
     return found;
 }
 
-static bool is_log_of_0(symp e, const void *unused)
-{
-    (void)unused;
-    return (e->kind == SYM_CALL && !strcmp(e->name, "log") &&
-            sym_is(e->args[0], 0)) ||
-           (e->kind == SYM_NUM && isinf(e->number));
-}
-
-/* A number of the data that the label chooses: it may be 0. */
-static bool is_chosen(symp e, const void *label)
-{
-    bool found = false;
-    for (int i = 0; e->kind == SYM_REF && i < e->nargs; i++)
-        found = found || sym_has_var(e->args[i], label);
-    return found &&
-           (e->var->role == ROLE_GIVEN || e->var->role == ROLE_CONSTANT);
-}
-
-/* Whether f's counts have no choice at the label's least value, or where data
- * may say so, so that each holds the other. */
-static bool are_held(const struct accompanied *k, const struct family *f)
-{
-    const struct family *z = k->labels->family;
-    symp label = sampler_find_reference(f->factor->logp, z->var);
-    return label && (sym_any(f->factor->logp, is_chosen, z->var) ||
-                     sym_any(sym_replace(k->c, f->factor->logp, label,
-                                         k->labels->support.lower),
-                             is_log_of_0, NULL));
-}
-
 /* Whether e has v as a place among nodes, or as an end. */
 static bool leads_by(symp e, const void *v)
 {
@@ -128,7 +96,7 @@ static bool are_values(const struct accompanied *k, const struct family *f)
     return sampler_are_numbers(v) ||
            (v->role == ROLE_STOCHASTIC && v->integer && !v->whole &&
             !v->rest_of && !v->slope_of && !chooses_nodes(k, v) && f->factor &&
-            are_held(k, f));
+            sampler_holds(k->c, f->factor, k->labels));
 }
 
 /* Values that do not read each other, drawn as the compiler chose, with a

@@ -21,6 +21,8 @@
  * So go nodes that stand in one likelihood with the parameter, and scales
  * beside one of all: common_child.c.
  *
+ * So do nodes of few values that a label makes impossible: tried_nodes.c.
+ *
  * So is the concentration of sticks, v[k] ~ dbeta(1, alpha), though given v it
  * is a gamma: where alpha is small, log(1 - v) is of the rounding of v.
  *
@@ -256,6 +258,8 @@ static void find_nodes(struct integrated *k)
         find_nodes_below(k, added);
     if (!k->n && !added)
         sampler_find_common_children(k);
+    if (!k->n && tries_values(k->step) && !k->step->support.bounds)
+        sampler_find_tried(k);
 }
 
 static bool reads(const struct model *m, const struct factor *g,
@@ -301,7 +305,8 @@ static bool shares_prior(const struct integrated *k, const struct step *s)
 static bool none_stays(const struct integrated *k)
 {
     for (const struct step *s = k->m->steps;
-         s && !k->between && !k->of_labels && !k->beside; s = s->next)
+         s && !k->between && !k->of_labels && !k->beside && !k->tried;
+         s = s->next)
         if (s != k->step && s->sampler != &sampler_integrated_slice &&
             !is_parameter(k->m, s) && shares_prior(k, s))
             return false;
@@ -505,6 +510,7 @@ static struct integrated *try_parameter(struct compiler *c, struct model *m,
         fits = k->between     ? sampler_between_points(c, node)
                : k->of_labels ? sampler_confined_density(c, node)
                : k->beside    ? sampler_common_density(k, node)
+               : k->tried     ? sampler_tried_density(k, node)
                : f->auxiliary ? sampler_added_density(k, node)
                : f->nslices   ? sampler_vector_density(k, node)
                               : sampler_scalar_density(k, node);

@@ -42,6 +42,7 @@ struct integrated {
     bool between;              /* points that the parameter moves: interval.c */
     bool of_labels;            /* labels settle the nodes' prior: interval.c */
     bool beside;               /* children are in common: common_child.c */
+    bool tried;                /* nodes of few values: tried_nodes.c */
     bool scales;               /* then all are scales of these */
     struct step *closed;       /* the parameter's without added nodes, where it
                                   is of a known family; or NULL */
@@ -73,6 +74,21 @@ bool sampler_vector_density(const struct integrated *k, struct node *node);
 /* The same of a node that has children in common with the parameter. False,
  * too, where rows would have to be gone through for each value of that. */
 bool sampler_common_density(const struct integrated *k, struct node *node);
+
+/* An expression of the part at what its loops are solved for; the power that e,
+ * which the part's instance gives, is multiplied by, which is taken from it;
+ * and whether e is one. */
+symp sampler_at_solved(struct compiler *c, const struct part *p, symp e);
+symp sampler_take_power(struct compiler *c, const struct part *p, symp *e);
+bool sampler_is_a_power(symp e, const void *unused);
+
+/* ---- tried_nodes.c ---- */
+
+/* Finds nodes of which the parameter, whose values are all tried, makes some
+ * values impossible; and fills logp and full of one. False: what reads it is
+ * not told apart from the others. */
+void sampler_find_tried(struct integrated *k);
+bool sampler_tried_density(const struct integrated *k, struct node *node);
 
 /* ---- common_child.c ---- */
 

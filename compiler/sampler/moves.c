@@ -1,6 +1,8 @@
 /* moves.c: what steps that move nodes beside their draws (scale.c, opposite.c,
  * translation.c) ask of the steps that draw them. */
 #include "sampler/moves.h"
+#include <math.h>
+#include <string.h>
 
 bool sampler_step_draws(const struct step *s, const struct family *f)
 {
@@ -63,6 +65,39 @@ bool sampler_factor_reads(const struct factor *g, const struct var *v)
     return false;
 }
 
+bool sampler_is_chosen(symp e, const void *v)
+{
+    bool found = false;
+    for (int i = 0; e->kind == SYM_REF && i < e->nargs; i++)
+        found = found || sym_has_var(e->args[i], v);
+    return found &&
+           (e->var->role == ROLE_GIVEN || e->var->role == ROLE_CONSTANT);
+}
+
+static bool is_log_of_0(symp e, const void *unused)
+{
+    (void)unused;
+    return (e->kind == SYM_CALL && !strcmp(e->name, "log") &&
+            sym_is(e->args[0], 0)) ||
+           (e->kind == SYM_NUM && isinf(e->number));
+}
+
+bool sampler_holds(struct compiler *c, const struct factor *g,
+                   const struct step *label)
+{
+    const struct var *v = label->family->var;
+    const symp ends[] = {label->support.lower, label->support.upper};
+    symp at = sampler_find_reference(g->logp, v);
+    bool holds = (g->lower && sym_has_var(g->lower, v)) ||
+                 (g->upper && sym_has_var(g->upper, v)) ||
+                 condition_may_vanish(g->logp, v) ||
+                 sym_any(g->logp, sampler_is_chosen, v);
+    for (int i = 0; at && i < 2; i++)
+        holds = holds || sym_any(sym_replace(c, g->logp, at, ends[i]),
+                                 is_log_of_0, NULL);
+    return holds;
+}
+
 bool sampler_is_kept(const struct family *f)
 {
     return !f->stochastic && f->var->stored && !f->for_updates && f->body;
@@ -82,6 +117,20 @@ void sampler_emit_ends(struct emitter *e, const struct factor *g, symp node,
     }
 }
 
+/* Whether s draws f, or what is integrated out of the step that does: before
+ * that is drawn nothing may read it. */
+static bool settles(const struct model *m, const struct step *s,
+                    const struct family *f)
+{
+    bool found = sampler_step_draws(s, f);
+    for (const struct step *t = m->steps; t && !found; t = t->next)
+        for (const struct part *p = sampler_step_draws(t, f) ? t->integrated
+                                                             : NULL;
+             p; p = p->next)
+            found = found || sampler_step_draws(s, p->out);
+    return found;
+}
+
 void sampler_insert_move(struct model *m, struct step *move,
                          const struct var *others)
 {
@@ -89,8 +138,7 @@ void sampler_insert_move(struct model *m, struct step *move,
     for (struct step *s = m->steps; s; s = s->next) {
         bool found = false;
         for (int i = 0; i < move->block.n; i++)
-            found =
-                found || sampler_step_draws(s, move->block.members[i].family);
+            found = found || settles(m, s, move->block.members[i].family);
         for (const struct family *f = others ? others->families : NULL; f;
              f = f->next_of_var)
             found = found || sampler_step_draws(s, f);

@@ -19,6 +19,13 @@ bool sampler_is_node(struct compiler *c, const struct model *m,
                      const struct family *f);
 /* Whether an expression of the factor reads v. */
 bool sampler_factor_reads(const struct factor *g, const struct var *v);
+/* Whether g, the prior of a node, may make values of that impossible at some of
+ * the label's, or of the label at some of the node's: by a number of the data
+ * that the label chooses, at either of its ends, by a condition. */
+bool sampler_holds(struct compiler *c, const struct factor *g,
+                   const struct step *label);
+/* Whether e is a number of the data that the label v chooses: it may be 0. */
+bool sampler_is_chosen(symp e, const void *v);
 /* Whether f is a derived node that is kept in memory, with a body. */
 bool sampler_is_kept(const struct family *f);
 /* In a log density of a number that moves the node: no density where its prior

@@ -96,7 +96,7 @@ static bool is_free(const struct integrated *k, symp e)
     return free;
 }
 
-static symp at_solved(struct compiler *c, const struct part *p, symp e)
+symp sampler_at_solved(struct compiler *c, const struct part *p, symp e)
 {
     for (int i = p->nloops - 1; i >= 0; i--)
         if (p->solved[i])
@@ -172,7 +172,7 @@ static bool alone_below(const struct step *s, const struct part *p)
     return s->family->var->barren && !p->inverse && !p->guard;
 }
 
-static bool is_power(symp e, const void *unused)
+bool sampler_is_a_power(symp e, const void *unused)
 {
     (void)unused;
     return e->kind == SYM_REF && e->var->role == ROLE_POWER;
@@ -180,7 +180,7 @@ static bool is_power(symp e, const void *unused)
 
 /* The power that e, which the part's instance gives, is multiplied by: methods
  * set it between sweeps, when tables are not filled anew. */
-static symp take_power(struct compiler *c, const struct part *p, symp *e)
+symp sampler_take_power(struct compiler *c, const struct part *p, symp *e)
 {
     symp power = p->factor->power, one = sym_num(c, 1);
     if (!power || power->kind != SYM_REF)
@@ -285,7 +285,7 @@ static symp given_by(const struct integrated *k, const struct step *s,
     const struct family *f = s->family;
     symp guard = alone_below(s, p) ? sym_num(c, 1) : emit_part_guard(c, p);
     symp hit = p->inverse ? listed_at(c, f, p) : sym_num(c, 1);
-    symp power = take_power(c, p, &e);
+    symp power = sampler_take_power(c, p, &e);
     bool rows = false;
     if (!hit || !is_below(k, p))
         return NULL;
@@ -300,8 +300,8 @@ static symp given_by(const struct integrated *k, const struct step *s,
         if (!p->inverse && p->solved[i])
             continue;
         if (!p->inverse) {
-            lower = at_solved(c, p, lower);
-            upper = at_solved(c, p, upper);
+            lower = sampler_at_solved(c, p, lower);
+            upper = sampler_at_solved(c, p, upper);
         }
         struct loop *l = NEW(c, struct loop);
         *l = (struct loop){
@@ -310,7 +310,7 @@ static symp given_by(const struct integrated *k, const struct step *s,
         e = sym_sum(c, l, lower, upper, e);
         rows = true;
     }
-    if (!is_free(k, e) || (rows && sym_any(e, is_power, NULL)))
+    if (!is_free(k, e) || (rows && sym_any(e, sampler_is_a_power, NULL)))
         return NULL;
     symp table = rows ? model_table_of(c, k->m, e, NULL) : NULL;
     if (table)

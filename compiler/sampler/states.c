@@ -40,56 +40,39 @@ static bool is_node(const struct model *m, const struct step *s)
     const struct family *f = s->family;
     return s->sampler == &sampler_enumeration && f->nloops == 0 &&
            f->nslices == 0 && !f->affine && !f->var->whole &&
-           !f->var->rest_of && !f->var->slope_of && !s->integrated &&
-           !s->order.ties && s->support.lower && s->support.upper &&
-           sampler_is_free(m, f) && sampler_step_of(m, f) == s &&
-           !follow(m, f->var);
-}
-
-/* A number of the data that the node v chooses: it may be 0. */
-static bool is_chosen(symp e, const void *v)
-{
-    bool found = false;
-    for (int i = 0; e->kind == SYM_REF && i < e->nargs; i++)
-        found = found || sym_has_var(e->args[i], v);
-    return found &&
-           (e->var->role == ROLE_GIVEN || e->var->role == ROLE_CONSTANT);
+           !f->var->rest_of && !f->var->slope_of && !s->order.ties &&
+           s->support.lower && s->support.upper && sampler_is_free(m, f) &&
+           sampler_step_of(m, f) == s && !follow(m, f->var);
 }
 
 static bool has_log_of_chosen(symp e, const void *v)
 {
     return e->kind == SYM_CALL && !strcmp(e->name, "log") &&
-           sym_any(e->args[0], is_chosen, v);
-}
-
-static bool end_reads(const struct step *s, const struct var *v)
-{
-    return sym_has_var(s->support.lower, v) || sym_has_var(s->support.upper, v);
+           sym_any(e->args[0], sampler_is_chosen, v);
 }
 
 /* Whether g, which reads both nodes, may be 0 at some of their values. */
-static bool may_vanish(const struct factor *g, const struct step *a,
-                       const struct step *b)
+static bool may_vanish(struct compiler *c, const struct factor *g,
+                       const struct step *a, const struct step *b)
 {
     const struct step *nodes[2] = {a, b};
     for (int i = 0; i < 2; i++) {
         const struct var *v = nodes[i]->family->var;
         const bool prior = g == nodes[1 - i]->family->factor;
         if (condition_may_vanish(g->logp, v) ||
-            (prior &&
-             (end_reads(nodes[1 - i], v) || sym_any(g->logp, is_chosen, v))) ||
+            (prior && sampler_holds(c, g, nodes[i])) ||
             sym_any(g->logp, has_log_of_chosen, v))
             return true;
     }
     return false;
 }
 
-static bool hold_each_other(const struct model *m, const struct step *a,
-                            const struct step *b)
+static bool hold_each_other(struct compiler *c, const struct model *m,
+                            const struct step *a, const struct step *b)
 {
     for (const struct factor *g = m->factors; g; g = g->next)
         if (!g->replaced && sampler_factor_reads(g, a->family->var) &&
-            sampler_factor_reads(g, b->family->var) && may_vanish(g, a, b))
+            sampler_factor_reads(g, b->family->var) && may_vanish(c, g, a, b))
             return true;
     return false;
 }
@@ -134,7 +117,7 @@ static void add_group(struct compiler *c, struct model *m,
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n && !marked[i] && !in[i]; j++)
                 if (in[j] && k->n < MAX_MEMBERS &&
-                    hold_each_other(m, nodes[i], nodes[j])) {
+                    hold_each_other(c, m, nodes[i], nodes[j])) {
                     in[i] = grows = true;
                     k->n++;
                 }

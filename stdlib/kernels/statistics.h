@@ -66,6 +66,18 @@ GBM_FN real gbm_log_sum_exp(int K, const real *x)
     return largest + real_log(sum);
 }
 
+/* The same over those that are finite, as an enumeration has it. */
+GBM_FN real gbm_log_total(int K, const real *x)
+{
+    real largest = -GBM_INF, sum = 0;
+    for (int i = 0; i < K; i++)
+        if (gbm_is_finite(x[i]) && x[i] > largest)
+            largest = x[i];
+    for (int i = 0; i < K; i++)
+        sum += gbm_is_finite(x[i]) ? real_exp(x[i] - largest) : 0;
+    return sum > 0 ? largest + real_log(sum) : -GBM_INF;
+}
+
 /* Heap sort of the places 0 .. K - 1 in `place` by x, ties by place: no
  * recursion and no storage, as a device wants it. */
 GBM_FN bool gbm_sorts_before(const real *x, real a, real b)

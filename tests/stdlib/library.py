@@ -385,6 +385,8 @@ CODE = {
     "gbm_q_hyper": lambda p, a, b, m, psi: st.nchypergeom_fisher.ppf(
         p, int(a + b), int(a), int(m), psi),
     "gbm_log_normal_mixture": log_normal_mixture,
+    "gbm_log_total": lambda x: float(np.logaddexp.reduce(
+        [v for v in x if math.isfinite(v)])),
     "gbm_log_subset_sum": log_subset_sum, "gbm_log_transition": log_transition,
     "gbm_trace_solve": lambda a, b: np.trace(np.linalg.solve(b, a)),
     "gbm_car_logdet": car_logdet,

@@ -711,6 +711,10 @@ matrices <- function() {
 }
 
 areas <- function() { # a path of four areas
+    record("log_total", function(x) {
+        x <- unclass(x)
+        max(x) + log(sum(exp(x - max(x))))
+    }, list(list(plain(c(-1000, -1001, -999.5))), list(plain(c(0.5, 2)))))
     num <- c(1, 2, 2, 1)
     adj <- c(2, 1, 3, 2, 4, 3)
     C <- 1 / rep(num, num)
