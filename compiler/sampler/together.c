@@ -1,15 +1,15 @@
 /* together.c: labels, counts, or 0s and 1s of a plate that data hold to a
  * condition, as that no two are the same, take other values together, of which
  * each alone is impossible: an element with another one, or with some of those
- * right before it. They trade values, or each takes a step up or down, or any
- * value of its support: which, does not depend on the values, so the step is
- * its own reverse, and a Metropolis step by the densities of all that reads the
- * elements. */
+ * right before it. They trade values, or each takes a step up or down, or some
+ * where its support has no end, or any value of it: which, does not depend on
+ * the values, so the step is its own reverse, and a Metropolis step by the
+ * densities of all that reads the elements. */
 #include "sampler/sampler.h"
 
 /* So many elements of a sweep may look at all that reads the plate; and so many
  * change at once. */
-enum { MOST_TRIED = 8, MOST_TOGETHER = 6 };
+enum { MOST_TRIED = 8, MOST_TOGETHER = 6, FARTHEST = 8 };
 
 bool sampler_go_together(const struct step *s)
 {
@@ -94,6 +94,20 @@ static void emit_partners(struct compiler *c, struct text *out, const char *id)
     text_append(out, "}\n\n");
 }
 
+/* A step of one up or down, or, as one of x1 and x2 with x1 = 2 x2 goes twice
+ * as far as the other, of some: each as probable as the same one back. */
+static void emit_strides(struct emitter *e)
+{
+    emit_line(e, "int by = 1;");
+    emit_line(e, "for (real rest = u < REAL_C(0.5) ? 2 * u : 2 * u - 1;");
+    emit_line(e,
+              "     how >= REAL_C(0.5) && rest < REAL_C(0.5) && by < %d; "
+              "rest *= 2)",
+              FARTHEST);
+    emit_line(e, "    by++;");
+    emit_line(e, "to[i] = had[i] + (u < REAL_C(0.5) ? -by : by);");
+}
+
 /* What they take: *to, of what they had. */
 static void emit_values(struct emitter *e, const struct step *s)
 {
@@ -104,7 +118,10 @@ static void emit_values(struct emitter *e, const struct step *s)
     emit_line(e, "for (int i = 0; i < n; i++) {");
     e->indent++;
     emit_line(e, "const real u = gbm_uniform(rng);");
-    emit_line(e, "to[i] = had[i] + (u < REAL_C(0.5) ? -1 : 1);");
+    if (has_fixed_support(s))
+        emit_line(e, "to[i] = had[i] + (u < REAL_C(0.5) ? -1 : 1);");
+    else
+        emit_strides(e);
     if (has_fixed_support(s)) {
         emit_line(e, "if (how < REAL_C(0.67))");
         emit_line(e, "    to[i] = drawn_%s(s, rng, with[i]);", id);
@@ -117,23 +134,20 @@ static void emit_values(struct emitter *e, const struct step *s)
     emit_line(e, "}");
 }
 
-void sampler_emit_together(struct compiler *c, struct text *out,
-                           const struct step *s)
+/* attempt_: an element and its partners take other values, or stay. */
+static void emit_attempt(struct compiler *c, struct text *out,
+                         const struct step *s)
 {
     const char *id = family_id(c, s->family), *var = s->family->var->cname;
     struct emitter e = emitter_new(c, out);
-    emit_support(c, out, s);
-    emit_partners(c, out, id);
     text_printf(out,
-                "GBM_FN void together_%s(const struct state *s, "
+                "GBM_FN void attempt_%s(const struct state *s, "
                 "struct gbm_rng *rng,\n    const struct gbm_team *team, "
                 "long long element)\n{\n",
                 id);
     emit_line(&e, "long long with[%d];", MOST_TOGETHER);
     emit_line(&e, "int had[%d], to[%d];", MOST_TOGETHER, MOST_TOGETHER);
     emit_line(&e, "bool same = true, fit = true;");
-    emit_line(&e, "if (gbm_uniform(rng) * (real)element >= %d)", MOST_TRIED);
-    emit_line(&e, "    return;");
     emit_line(&e, "const int n = partners_%s(s, rng, element, with);", id);
     emit_line(&e, "for (int i = 0; i < n; i++)");
     emit_line(&e, "    had[i] = s->%s[cell_of_%s(s, with[i])];", var, id);
@@ -148,5 +162,31 @@ void sampler_emit_together(struct compiler *c, struct text *out,
     emit_line(&e, "    return;");
     emit_line(&e, "for (int i = 0; i < n; i++)");
     emit_line(&e, "    place_%s(s, team, with[i], had[i]);", id);
+    text_append(out, "}\n\n");
+}
+
+/* Few elements try more often, as a step that all of a condition allow may be
+ * one of many. */
+void sampler_emit_together(struct compiler *c, struct text *out,
+                           const struct step *s)
+{
+    const char *id = family_id(c, s->family);
+    emit_support(c, out, s);
+    emit_partners(c, out, id);
+    emit_attempt(c, out, s);
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "GBM_FN void together_%s(const struct state *s, "
+                "struct gbm_rng *rng,\n    const struct gbm_team *team, "
+                "long long element)\n{\n",
+                id);
+    emit_line(&e, "if (element == 0 || gbm_uniform(rng) * (real)element >= %d)",
+              MOST_TRIED);
+    emit_line(&e, "    return;");
+    emit_line(&e, "attempt_%s(s, rng, team, element);", id);
+    emit_line(&e,
+              "for (long long at = element + 1; at < %d; at += element + 1)",
+              MOST_TRIED);
+    emit_line(&e, "    attempt_%s(s, rng, team, element);", id);
     text_append(out, "}\n\n");
 }

@@ -17,6 +17,8 @@ model {
     y[i] ~ dnorm(x[i], 0.7)
     k[i] ~ dbin(0.4, 4)
     l[i] ~ dnorm(k[i], 0.7)
+    g[i] ~ dpois(1.43)
+    h[i] ~ dnorm(g[i], 0.7)
   }
   one[1] ~ dbern(1 - equals(a[1], a[2]))
   one[2] ~ dbern(1 - equals(a[1], a[3]))
@@ -24,11 +26,12 @@ model {
   one[4] ~ dbern(equals(sum(b[]), 0) + equals(sum(b[]), 3))
   one[5] ~ dbern(equals(x[1] + x[2], 4))
   one[6] ~ dbern(0.7 * equals(k[1], k[2]))
+  one[7] ~ dbern(equals(g[1], 2 * g[2]))
 }
 M
 cat >data.json <<'D'
 {"w": [0.2, 0.3, 0.5], "mu": [0, 1.2, 2], "u": [0.1, 1, -0.5], "v": [0.9, 0.2, 0.7], "y": [1.1, 2.3],
- "l": [2.9, 0.8], "one": [1, 1, 1, 1, 1, 1]}
+ "l": [2.9, 0.8], "h": [2.48, -0.55], "one": [1, 1, 1, 1, 1, 1, 1]}
 D
 cat >compare.py <<'E'
 import itertools
@@ -51,6 +54,7 @@ def means(name, states, weight):
         sums = [a + w * b for a, b in zip(sums or [0] * len(s), s)]
     for i, x in enumerate(sums):
         p = fit[f"{name}[{i + 1}]"]
+        assert not p["rhat"] > 1.05, (name, p)
         assert abs(p["mean"] - x / total) < 5 * p["mcse"] + 1e-9, \
             f"{name}[{i + 1}] {p['mean']} with {p['mcse']}, not {x / total}"
 
@@ -64,6 +68,9 @@ means("x", [(k, 4 - k) for k in range(5)], lambda s: math.prod(
 means("k", [(k, k) for k in range(5)], lambda s: math.prod(
     math.comb(4, k) * (2 / 3) ** k * normal(y, k, 0.7)
     for y, k in zip(d["l"], s)))
+means("g", [(2 * k, k) for k in range(9)], lambda s: math.prod(
+    1.43**k * normal(y, k, 0.7) / math.factorial(k)
+    for y, k in zip(d["h"], s)))
 E
 status 0 "$GBMC" -O1 model.gbm -o model
 status 0 "$GBMC" --explain model.gbm
