@@ -106,7 +106,7 @@ struct sampler_parameter {
     double least, most;
     bool whole;
 };
-enum { MAX_PARAMETERS = 5 };
+enum { MAX_PARAMETERS = 6 };
 
 struct sampler {
     const char *name; /* "slice", as messages and the table of steps call it */

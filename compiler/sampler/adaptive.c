@@ -60,12 +60,20 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     sampler_emit_tuning_cells(c, out, s, "gbm_adaptive_cells(k)");
 }
 
+static const char *explain(struct compiler *c, const struct step *s)
+{
+    return sampler_with_steps(c, s, "adaptive Metropolis");
+}
+
 const struct sampler sampler_adaptive_metropolis = {
     .name = "adaptive Metropolis",
     .word = "am",
-    .options = {{.name = "scale"}, SAMPLER_LEARNING_OPTIONS},
+    .options = {{.name = "scale"},
+                SAMPLER_STEPS_OPTION,
+                SAMPLER_LEARNING_OPTIONS},
     .together = true,
     .take = take,
+    .explain = explain,
     .unit = sampler_never_left_out,
     .headers = {"adaptive.h"},
     .emit = emit,

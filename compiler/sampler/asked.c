@@ -79,3 +79,25 @@ double sampler_option_number(const struct step *s, const char *name,
     const struct expr *e = sampler_option(s, name);
     return e && e->kind == EXPR_NUM ? e->number : otherwise;
 }
+
+const char *sampler_steps(struct compiler *c, const struct step *s,
+                          const char *otherwise)
+{
+    const int steps = (int)sampler_option_number(s, "steps", 0);
+    return steps ? intern_format(c, "%d", steps) : otherwise;
+}
+
+const char *sampler_with_steps(struct compiler *c, const struct step *s,
+                               const char *name)
+{
+    const int steps = (int)sampler_option_number(s, "steps", 0);
+    return steps ? intern_format(c, "%s, %d step%s", name, steps,
+                                 steps > 1 ? "s" : "")
+                 : name;
+}
+
+bool sampler_adapts(const struct step *s)
+{
+    const struct expr *e = sampler_option(s, "adapt");
+    return !e || strcmp(e->name, "never") != 0;
+}

@@ -35,14 +35,21 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     sampler_emit_tuning_cells(c, out, s, "gbm_diam_cells(k)");
 }
 
+static const char *explain(struct compiler *c, const struct step *s)
+{
+    return sampler_with_steps(c, s, "dimension-independent Metropolis");
+}
+
 const struct sampler sampler_diam = {
     .name = "dimension-independent Metropolis",
     .word = "diam",
     .options = {{.name = "scale"},
                 {.name = "inflation", .least = 1, .most = 2},
+                SAMPLER_STEPS_OPTION,
                 SAMPLER_LEARNING_OPTIONS},
     .together = true,
     .take = take,
+    .explain = explain,
     .unit = sampler_never_left_out,
     .headers = {"diam.h"},
     .emit = emit,

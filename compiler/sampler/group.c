@@ -507,10 +507,13 @@ static void emit_tuning(struct emitter *e, const struct group_move *move,
 static void emit_moves(struct emitter *e, const struct step *s,
                        const struct group_move *move, const char *step)
 {
+    const char *moves = sampler_steps(e->c, s, move->moves);
+    if (moves && !strcmp(moves, "1"))
+        moves = NULL;
     emit_line(e, "%sreal here = density_%s(s, team, element);",
-              move->moves ? "" : "const ", s->name);
-    if (move->moves) {
-        emit_line(e, "for (int move = 0; move < %s; move++) {", move->moves);
+              moves ? "" : "const ", s->name);
+    if (moves) {
+        emit_line(e, "for (int move = 0; move < %s; move++) {", moves);
         e->indent++;
     }
     emit_filled(e, move->propose, step, "");
@@ -525,8 +528,9 @@ static void emit_moves(struct emitter *e, const struct step *s,
         emit_line(e, "else");
         emit_line(e, "    %s", move->moved);
     }
-    emit_tuning(e, move, step);
-    if (!move->moves)
+    if (move->size)
+        emit_tuning(e, move, step);
+    if (!moves)
         return;
     emit_line(e, "here = moves ? there : here;");
     emit_line(e, "GBM_TEAM_FOR(i, 0, moves ? d : 0, team)");

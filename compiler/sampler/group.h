@@ -106,13 +106,14 @@ void sampler_emit_tuning_cells(struct compiler *c, struct text *out,
  * step that the model asks for, or 1. */
 struct group_move {
     const char *what;  /* is said above it */
-    const char *moves; /* how many a sweep makes; NULL: one */
+    const char *moves; /* how many a sweep makes unless asked; NULL: one */
     /* a statement: y [d] from x [d], between lower and upper, with z [d] for
      * scratch; sets `jacobian` */
     const char *propose;
     const char *moved; /* a statement, where y is accepted; or NULL */
     /* In warm-up, or `always`, the expression `size` becomes the first of what
-     * is tuned, when the statement `learn`, or NULL, has learnt the rest. */
+     * is tuned, when the statement `learn`, or NULL, has learnt the rest; size
+     * NULL: nothing is tuned. */
     const char *size, *learn;
     bool always;
 };

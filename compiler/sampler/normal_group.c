@@ -307,11 +307,25 @@ static void emit_group_move(struct compiler *c, struct text *out,
     emit_line(&e, "    y[i] = 0;");
     emit_line(&e, "ancestral_%s(s, team, y);", n);
     emit_line(&e, "read_%s(s, team, mean);", n);
+    const char *steps = sampler_steps(c, s, "1");
+    const bool several = strcmp(steps, "1") != 0;
+    if (several)
+        emit_line(&e, "struct place_%s k_ = {s, team, element, GBM_NAN};", n);
+    if (several) {
+        emit_line(&e, "for (int move = 0; move < %s; move++) {", steps);
+        e.indent++;
+    }
     emit_line(&e, "gbm_team_normals(rng, team, d, y);");
     emit_line(&e, "ancestral_%s(s, team, y);", n);
     emit_line(&e, "read_%s(s, team, drawn);", n);
-    emit_line(&e, "struct place_%s k_ = {s, team, element, GBM_NAN};", n);
+    if (!several)
+        emit_line(&e, "struct place_%s k_ = {s, team, element, GBM_NAN};", n);
     move(&e, s);
+    if (several) {
+        emit_line(&e, "GBM_TEAM_FOR(i, 0, d, team)");
+        emit_line(&e, "    x[i] = y[i];");
+        emit_close(&e, 1);
+    }
     text_append(out, "}\n\n");
     sampler_emit_group_access(out, s, "likelihood", true);
 }
@@ -400,7 +414,8 @@ static void emit_vector_move(struct compiler *c, struct text *out,
      * are made of it. */
     emit_line(&e, "const struct gbm_team alone = {0, 1}, *const sharing = "
                   "&alone; /* of arrays that are a lane's */");
-    emit_line(&e, "for (int move = 0; move < 1 + d / 4; move++) {");
+    emit_line(&e, "for (int move = 0; move < %s; move++) {",
+              sampler_steps(c, s, "1 + d / 4"));
     e.indent++;
     emit_line(&e, "gbm_draw_normals(rng, d, drawn);");
     emit_line(&e, "gbm_solve_lower_transposed(d, Q, drawn);");

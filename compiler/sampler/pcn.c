@@ -30,8 +30,10 @@ static void move(struct emitter *e, const struct step *s)
     emit_line(e, "    write_%s(s, team, %sy);", s->name,
               s->whole ? "" : "element, ");
     emit_line(e, "}");
-    emit_line(e, "if (adapting && gbm_is_finite(here))");
-    emit_line(e, "    width = gbm_pcn_step(width, probability, adapting);");
+    if (sampler_adapts(s)) {
+        emit_line(e, "if (adapting && gbm_is_finite(here))");
+        emit_line(e, "    width = gbm_pcn_step(width, probability, adapting);");
+    }
     emit_store_width(e, s, unit);
 }
 
@@ -40,12 +42,20 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     sampler_emit_normal_moves(c, out, s, "Preconditioned Crank-Nicolson", move);
 }
 
+static const char *explain(struct compiler *c, const struct step *s)
+{
+    return sampler_with_steps(c, s, "Crank-Nicolson");
+}
+
 const struct sampler sampler_pcn = {
     .name = "Crank-Nicolson",
     .word = "pcn",
-    .options = {{.name = "scale"}},
+    .options = {{.name = "scale"},
+                SAMPLER_STEPS_OPTION,
+                {.name = "adapt", .word = "never"}},
     .together = true,
     .take = take,
+    .explain = explain,
     .around = true,
     .unit = sampler_left_out_as_it_moves,
     .headers = {"pcn.h"},

@@ -15,18 +15,29 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     const struct group_move move = {
         .what = "Random-walk Metropolis, jointly",
         .moves = "gbm_block_moves(d)",
-        .propose = "const real jacobian = gbm_block_propose(rng, team, d, $ * "
-                   "tuning[0], lower, upper, x, y);",
-        .size = "gbm_block_step(d, tuning[0], here, probability, adapting)"};
+        .propose = intern_format(
+            c,
+            "const real jacobian = gbm_block_propose%s(rng, team, d, $ * "
+            "tuning[0], lower, upper, x, y);",
+            sampler_option(s, "ends") ? "_within" : ""),
+        .size = sampler_adapts(s) ? "gbm_block_step(d, tuning[0], here, "
+                                    "probability, adapting)"
+                                  : NULL};
     sampler_emit_group_step(c, out, s, &move);
+}
+
+static const char *explain(struct compiler *c, const struct step *s)
+{
+    return sampler_with_steps(c, s, "joint random walk");
 }
 
 const struct sampler sampler_rw_block = {
     .name = "joint random walk",
     .word = "rw_block",
-    .options = {{.name = "scale"}},
+    .options = {{.name = "scale"}, SAMPLER_WALK_OPTIONS},
     .together = true,
     .take = take,
+    .explain = explain,
     .unit = sampler_never_left_out,
     .headers = {"rw_block.h"},
     .emit = emit,

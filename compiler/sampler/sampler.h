@@ -106,6 +106,22 @@ bool sampler_asked_otherwise(const struct model *m, const struct family *f);
 const struct expr *sampler_option(const struct step *s, const char *name);
 double sampler_option_number(const struct step *s, const char *name,
                              double otherwise);
+/* Options of samplers that move by steps: how many a sweep; and of walks, that
+ * nothing is tuned, and that steps beyond an end are refused. */
+/* clang-format off */
+#define SAMPLER_STEPS_OPTION                                  \
+    {.name = "steps", .least = 1, .most = 1e6, .whole = true}
+#define SAMPLER_WALK_OPTIONS                                  \
+    SAMPLER_STEPS_OPTION, {.name = "adapt", .word = "never"}, \
+    {.name = "ends", .word = "refuse"}
+/* clang-format on */
+/* How many steps a sweep it asks for, as emitted text, or `otherwise`; the name
+ * of a move with them, as --explain says it; whether what is tuned is. */
+const char *sampler_steps(struct compiler *c, const struct step *s,
+                          const char *otherwise);
+const char *sampler_with_steps(struct compiler *c, const struct step *s,
+                               const char *name);
+bool sampler_adapts(const struct step *s);
 /* Whether it names f, for whatever sampler. */
 bool sampler_named(const struct model *m, const struct family *f);
 /* Whether it asks for enumerate. */

@@ -115,18 +115,17 @@ GBM_FN real gbm_best_acceptance(int d)
  * the density of where a move begins is known from the one before. */
 enum { GBM_WALK_MOVES = 2 };
 
-/* An update of x0 by normal steps. *scale: their standard deviation, on the
- * scale without ends; tuned to an acceptance of 0.44 (Gelman, Roberts and Gilks
- * 1996; Roberts and Rosenthal 2001, Optimal scaling), though not by moves from
- * where the density is 0: they tell nothing of it. */
+/* An update of x0 by so many normal steps. *scale: their standard deviation, on
+ * the scale without ends; tuned to an acceptance of 0.44 (Gelman, Roberts and
+ * Gilks 1996; Roberts and Rosenthal 2001, Optimal scaling), though not by moves
+ * from where the density is 0: they tell nothing of it. */
 GBM_INLINE real gbm_walk(struct gbm_rng *rng, real x0, real *scale,
-                         int adapting, real lower, real upper,
+                         int adapting, int moves, real lower, real upper,
                          real (*density)(const void *context, real x),
                          const void *context)
 {
     real x = x0, here = 0, probability;
     real jacobian = gbm_line_jacobian(x0, lower, upper);
-    int moves = GBM_WALK_MOVES;
     if (!(jacobian > -GBM_INF)) { /* an end itself: as if there were none */
         lower = -GBM_INF;
         upper = GBM_INF;
@@ -152,30 +151,34 @@ GBM_INLINE real gbm_walk(struct gbm_rng *rng, real x0, real *scale,
     return x0;
 }
 
-/* The same for an integer: steps of 1 + floor(scale |z|), z normal, up or down.
- * The bounds belong to the range. */
-GBM_INLINE real gbm_walk_integer(struct gbm_rng *rng, real x0, real *scale,
-                                 int adapting, real lower, real upper,
-                                 real (*density)(const void *context, real x),
-                                 const void *context)
+/* The same on the node's own scale, where steps beyond an end are refused; of
+ * an integer, steps of 1 + floor(scale |z|), z normal, up or down. The bounds
+ * belong to the range. */
+GBM_INLINE real gbm_walk_within(struct gbm_rng *rng, real x0, real *scale,
+                                int adapting, int moves, real lower, real upper,
+                                real (*density)(const void *context, real x),
+                                const void *context, bool integer)
 {
     real x = x0, here = 0, probability;
     bool inside = true;
-    for (int k = 0; k <= GBM_WALK_MOVES; k++) {
+    for (int k = 0; k <= moves; k++) {
         const real there = inside ? density(context, x) : -GBM_INF;
         const bool taken =
             k == 0 || gbm_metropolis(rng, here, there, &probability);
         if (k > 0 && adapting && gbm_is_finite(here)) {
             *scale =
                 gbm_tuned_scale(*scale, probability, REAL_C(0.44), adapting);
-            *scale = gbm_clamp(*scale, REAL_C(0.01), REAL_C(1e8));
+            if (integer)
+                *scale = gbm_clamp(*scale, REAL_C(0.01), REAL_C(1e8));
         }
         x0 = taken ? x : x0;
         here = taken ? there : here;
-        if (k == GBM_WALK_MOVES)
+        if (k == moves)
             break;
         const real z = gbm_draw_normal(rng);
-        x = x0 + real_copysign(1 + real_floor(*scale * real_fabs(z)), z);
+        x = x0 + (integer
+                      ? real_copysign(1 + real_floor(*scale * real_fabs(z)), z)
+                      : *scale * z);
         inside = x >= lower && x <= upper;
     }
     return x0;

@@ -225,9 +225,11 @@ static real update(struct gbm_rng *rng, int way, real x, real *width)
     case 1:
         return gbm_slice_integer(rng, x, width, 1, -inf, inf, holed, NULL);
     case 2:
-        return gbm_walk(rng, x, width, 1, -inf, inf, holed, NULL);
+        return gbm_walk(rng, x, width, 1, GBM_WALK_MOVES, -inf, inf, holed,
+                        NULL);
     case 3:
-        return gbm_walk_integer(rng, x, width, 1, -inf, inf, holed, NULL);
+        return gbm_walk_within(rng, x, width, 1, GBM_WALK_MOVES, -inf, inf,
+                               holed, NULL, true);
     case 4:
         return gbm_elliptical_scalar(rng, x, 0, -half, -inf, inf, holed, NULL);
     case 5:

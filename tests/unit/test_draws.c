@@ -1052,7 +1052,7 @@ static real walk(struct gbm_rng *rng, const real *p)
     real scale = p[1], side = p[2] > 0 ? 1 : -1;
     real x = side * (1 + gbm_draw_gamma(rng, p[0]));
     for (int i = 0; i < 3; i++)
-        x = gbm_walk(rng, x, &scale, 0, side > 0 ? 1 : -GBM_INF,
+        x = gbm_walk(rng, x, &scale, 0, GBM_WALK_MOVES, side > 0 ? 1 : -GBM_INF,
                      side > 0 ? GBM_INF : -1, mirrored_gamma, p);
     return side * x - 1;
 }
@@ -1069,7 +1069,18 @@ static real walk_between(struct gbm_rng *rng, const real *p)
 {
     real scale = p[1], x = 3 * gbm_draw_beta(rng, p[0], p[2]) - 1;
     for (int i = 0; i < 3; i++)
-        x = gbm_walk(rng, x, &scale, 0, -1, 2, beta_log_density, p);
+        x = gbm_walk(rng, x, &scale, 0, GBM_WALK_MOVES, -1, 2, beta_log_density,
+                     p);
+    return (x + 1) / 3;
+}
+
+/* The same, whose steps beyond an end are refused. */
+static real walk_within(struct gbm_rng *rng, const real *p)
+{
+    real scale = p[1], x = 3 * gbm_draw_beta(rng, p[0], p[2]) - 1;
+    for (int i = 0; i < 3; i++)
+        x = gbm_walk_within(rng, x, &scale, 0, 3, -1, 2, beta_log_density, p,
+                            false);
     return (x + 1) / 3;
 }
 
@@ -1082,15 +1093,17 @@ static real walk_bumps(struct gbm_rng *rng, const real *p)
 {
     real scale = p[1], x = gbm_draw_normal(rng);
     x += gbm_uniform(rng) < REAL_C(0.5) ? p[0] : -p[0];
-    return gbm_walk(rng, x, &scale, 0, -GBM_INF, GBM_INF, two_bumps, p);
+    return gbm_walk(rng, x, &scale, 0, GBM_WALK_MOVES, -GBM_INF, GBM_INF,
+                    two_bumps, p);
 }
 
 static real walk_integer(struct gbm_rng *rng, const real *p)
 {
     real scale = p[1], x = gbm_draw_poisson(rng, p[0]);
     for (int i = 0; i < 3; i++)
-        x = gbm_walk_integer(rng, x, &scale, 0, p[2] < 0 ? -GBM_INF : 0,
-                             GBM_INF, poisson_log_density, p);
+        x = gbm_walk_within(rng, x, &scale, 0, GBM_WALK_MOVES,
+                            p[2] < 0 ? -GBM_INF : 0, GBM_INF,
+                            poisson_log_density, p, true);
     return x;
 }
 
@@ -1142,15 +1155,17 @@ static real independent(struct gbm_rng *rng, const real *p)
     return x[(int)p[2]];
 }
 
-/* The same without correlation. */
-static real block_walk(struct gbm_rng *rng, const real *p)
+/* The same without correlation; `within`: steps beyond the ends are refused. */
+static real block_walk_of(struct gbm_rng *rng, const real *p, bool within)
 {
     real lower[] = {0, 0}, upper[] = {GBM_INF, 1}, probability;
     real x[] = {gbm_draw_gamma(rng, p[0]), gbm_draw_beta(rng, 2, 3)}, y[2];
     for (int i = 0; i < 3; i++) {
         real density[2], *at[] = {x, y};
-        real jacobian =
-            gbm_block_propose(rng, &alone, 2, p[1], lower, upper, x, y);
+        real jacobian = within ? gbm_block_propose_within(rng, &alone, 2, p[1],
+                                                          lower, upper, x, y)
+                               : gbm_block_propose(rng, &alone, 2, p[1], lower,
+                                                   upper, x, y);
         for (int k = 0; k < 2; k++)
             density[k] = gamma_log_density(p, at[k][0]) + real_log(at[k][1]) +
                          2 * real_log(1 - at[k][1]);
@@ -1159,6 +1174,16 @@ static real block_walk(struct gbm_rng *rng, const real *p)
             gbm_copy(2, y, x);
     }
     return x[(int)p[2]];
+}
+
+static real block_walk(struct gbm_rng *rng, const real *p)
+{
+    return block_walk_of(rng, p, false);
+}
+
+static real block_walk_within(struct gbm_rng *rng, const real *p)
+{
+    return block_walk_of(rng, p, true);
 }
 
 static double adaptive_p(const double *p, double x)
@@ -1365,6 +1390,8 @@ static void updates(void **state)
     continuous("walk", walk, gamma_p, CASES(walks), false, POINTS);
     continuous("walk, two ends", walk_between, walk_between_p, CASES(betas),
                false, POINTS);
+    continuous("walk, refused beyond two ends", walk_within, walk_between_p,
+               CASES(betas), false, POINTS);
     continuous("walk, bumps", walk_bumps, bumps_p, CASES(bumps), false, POINTS);
     discrete("integer walk", walk_integer, poisson_p, CASES(rates));
     continuous("adaptive Metropolis", adaptive, adaptive_p, CASES(both), false,
@@ -1375,6 +1402,8 @@ static void updates(void **state)
                CASES(referred), false, POINTS);
     continuous("joint walk", block_walk, adaptive_p, CASES(both), false,
                POINTS);
+    continuous("joint walk, refused beyond ends", block_walk_within, adaptive_p,
+               CASES(both), false, POINTS);
     continuous("ellipse", ellipse, ellipse_p, CASES(seen), false, POINTS);
     continuous("ellipse of a vector", ellipse_vector, ellipse_vector_p,
                CASES(sums), false, POINTS);
@@ -1563,7 +1592,8 @@ static void metropolis_tuning(void **state)
     real tuning[8] = {1, 1}, other[12] = {1, 1}, accepted;
     (void)state;
     for (int t = 1; t <= 20000; t++) {
-        x = gbm_walk(&rng, x, &scale, t, 1, GBM_INF, mirrored_gamma, shape);
+        x = gbm_walk(&rng, x, &scale, t, GBM_WALK_MOVES, 1, GBM_INF,
+                     mirrored_gamma, shape);
         assert_true(x > 1);
     }
     assert_true(scale > 0.8 && scale < 3);
