@@ -59,6 +59,7 @@ struct rt_options {
     int chains, warmup, draws, thin;
     bool warmup_given, draws_given, chains_given; /* the user said so */
     int particles;                                /* of a filter */
+    int steps, moves; /* of smc; 0: as many as it takes */
     bool guided; /* the same: observations have a say in proposals */
     int beside;  /* chains for each of those that were asked for */
     uint64_t seed;

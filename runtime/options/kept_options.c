@@ -20,7 +20,8 @@ static const struct {
     {OPTION_METHOD, false},    {OPTION_REPLICAS, false},
     {OPTION_SEQUENCE, false},  {OPTION_PARTICLES, false},
     {OPTION_PROPOSAL, false},  {OPTION_RELABEL, false},
-    {OPTION_REFERENCE, false},
+    {OPTION_REFERENCE, false}, {OPTION_STEPS, false},
+    {OPTION_MOVES, false},
 };
 #define NKEPT ((int)(sizeof kept / sizeof kept[0]))
 
@@ -56,6 +57,10 @@ static const char *value_text(const struct rt_options *o, enum option_id id,
         return o->method->particles ? integer_text(o->particles, buffer) : NULL;
     case OPTION_PROPOSAL:
         return !o->method->filters ? NULL : o->guided ? "guided" : "prior";
+    case OPTION_STEPS:
+        return o->steps ? integer_text(o->steps, buffer) : NULL;
+    case OPTION_MOVES:
+        return o->moves ? integer_text(o->moves, buffer) : NULL;
     case OPTION_THIN:
         return integer_text(o->thin, buffer);
     case OPTION_MONITOR:

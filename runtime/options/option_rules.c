@@ -49,6 +49,11 @@ static enum gbm_status fit_command(struct rt *rt)
     if (rt_option_is_given(o, OPTION_PROPOSAL) && !(runs && o->method->filters))
         return refuse(rt, "--proposal is an option of --method filter, and of "
                           "pmmh");
+    if ((o->steps || o->moves) && !(runs && o->method->own_sweeps))
+        return rt_fail(rt, GBM_USER_ERROR, "%s is an option of --method smc",
+                       o->steps ? "--steps" : "--moves");
+    if (o->steps && o->sequence)
+        return refuse(rt, "not supported yet: --steps with --sequence");
     if (o->replicates && o->command != RT_SBC)
         return refuse(rt, "--replicates is an option of sbc");
     if (o->profile && (!runs || o->plain))

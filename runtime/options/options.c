@@ -131,6 +131,13 @@ static const struct rt_option options[] = {
      "filter, pmmh: states from the model, prior, or with their observations, "
      "guided (prior)",
      READ(rt_option_proposal)},
+    {"--steps", OPTION_STEPS, "N",
+     "smc: from prior to posterior, by the powers (k / N)^2; as the weights "
+     "say if left out",
+     NUMBER(steps, 1)},
+    {"--moves", OPTION_MOVES, "N",
+     "smc: sweeps of a step; until little is left of the last one if left out",
+     NUMBER(moves, 1)},
     {"--power", OPTION_POWER, "B",
      "of the data's densities: 0 samples the prior, 1 the posterior (1)",
      READ(rt_option_power)},

@@ -84,6 +84,13 @@ static double growth(const struct smc *t, double rest, bool any)
     return low > 0 || any ? low : high;
 }
 
+/* The same where --steps says which powers there are. */
+static double planned(const struct rt *rt, const struct island *a, double rest)
+{
+    const double next = (double)(a->steps + 1) / rt->options.steps;
+    return next < 1 ? fmin(fmax(next * next - a->share, 0), rest) : rest;
+}
+
 /* The relative variance of the evidence from one run: by how much the weights
  * have come down to few of the first particles. Lee and Whiteley (2018),
  * Variance estimation in the particle filter, Biometrika 105, equation 10. */
@@ -196,7 +203,8 @@ static enum gbm_status enter(struct rt_chains *r, struct smc *t, int k)
         const double rest = 1 - a->share;
         if (find_part(r, t, k) != GBM_OK)
             return r->rt->status;
-        more = growth(t, rest, any);
+        more = r->rt->options.steps ? planned(r->rt, a, rest)
+                                    : growth(t, rest, any);
         if (more == 0)
             break;
         if (more < rest)
@@ -349,8 +357,12 @@ static enum gbm_status move_on(struct rt_chains *r, struct smc *t)
         return r->rt->status;
     if (find_logliks(r, t, true) != GBM_OK)
         return r->rt->status;
-    double left = correlation(t);
-    t->moving = ++t->moved < RT_SMC_MOST_SWEEPS && left > RT_SMC_CORRELATION;
+    const int moves = r->rt->options.moves;
+    const double left = correlation(t);
+    t->moved++;
+    t->moving =
+        moves ? t->moved < moves
+              : t->moved < RT_SMC_MOST_SWEEPS && left > RT_SMC_CORRELATION;
     if (!t->moving)
         t->left = fmax(t->left, left);
     return GBM_OK;

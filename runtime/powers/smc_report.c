@@ -121,5 +121,7 @@ void rt_smc_report(struct rt_chains *r, FILE *out, FILE *json)
         fprintf(out,
                 "Warning: %d sweeps left log likelihoods correlated by %.2f "
                 "with those before:\n  the sweep mixes slowly.\n",
-                RT_SMC_MOST_SWEEPS, t->left);
+                r->rt->options.moves ? r->rt->options.moves
+                                     : RT_SMC_MOST_SWEEPS,
+                t->left);
 }

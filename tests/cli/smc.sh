@@ -79,6 +79,18 @@ for island in 1 2 3 4; do
         fail 'threads'
 done
 
+# steps and moves as they are asked for
+status 0 ./modes --data modes.R --method smc --device cpu --chains 2 \
+    --particles 1000 --steps 20 --moves 3 --summary planned.json --threads 1
+prints '^smc: 2 islands of 1000 particles, 20 steps, 61 sweeps$'
+python3 - s.json planned.json <<'P' || fail 'evidence by --steps'
+import json, sys
+a, b = (json.load(open(f))["log_evidence"] for f in sys.argv[1:])
+assert abs(a["value"] - b["value"]) < 4 * (a["se"]**2 + b["se"]**2) ** 0.5, (a, b)
+P
+status 1 ./modes --data modes.R --method tempering --steps 20
+says '--steps is an option of --method smc'
+
 for option in '--until ess>4' '--draws 10' '--warmup 10'; do
     # shellcheck disable=SC2086 # two words
     status 1 ./modes --data modes.R --quiet --method smc $option
