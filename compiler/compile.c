@@ -103,6 +103,7 @@ static const struct {
     {.run = model_take_pieces_apart},
     {.run = model_drop_clamps},
     {.run = model_simplify_again},
+    {.run = model_join_rising},
     {.run = model_keep_summaries},
     {.run = family_order},
     {.run = model_choose_stored},

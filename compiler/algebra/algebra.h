@@ -94,6 +94,10 @@ symp sym_only_where(struct compiler *c, symp e, const struct loop *l,
  * wherever one is built, as there 1 - p + p must stay 1. */
 symp sym_join_complement(struct compiler *c, symp e);
 symp sym_neg(struct compiler *c, symp a);
+/* e with differences of logarithms of gamma functions as functions that keep
+ * their digits, if what they lie apart by is known: data, or of the variable
+ * `own`. */
+symp sym_join_rising(struct compiler *c, symp e, const struct var *own);
 /* How many whole numbers there are from lower to upper. */
 symp sym_length(struct compiler *c, symp lower, symp upper);
 symp sym_div(struct compiler *c, symp a, symp b);

@@ -399,7 +399,7 @@ struct factor *family_factor(struct compiler *c, struct model *m,
     logp = simplex_sums(c, f, model_substitute_derived(c, logp));
     if (!f->nslices && !factor->integer)
         logp = sym_map(c, logp, term_by_term, f);
-    factor->logp = logp;
+    factor->logp = sym_join_rising(c, logp, f->var);
     factor->plain = factor->logp;
     if (factor->lower)
         factor->lower = model_substitute_derived(c, factor->lower);

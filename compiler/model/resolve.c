@@ -339,6 +339,16 @@ void model_simplify_again(struct compiler *c, struct model *m)
     }
 }
 
+void model_join_rising(struct compiler *c, struct model *m)
+{
+    for (struct family *f = m->families; f; f = f->next) {
+        f->body = sym_join_rising(c, f->body, NULL);
+        for (int i = 0; i < f->nargs; i++)
+            f->args[i].body = sym_join_rising(c, f->args[i].body, NULL);
+        f->stated = sym_join_rising(c, f->stated, NULL);
+    }
+}
+
 struct model *model_resolve(struct compiler *c, struct program *p)
 {
     struct model *m = NEW(c, struct model);

@@ -51,6 +51,7 @@ void model_settle_roles(struct compiler *c, struct model *m);
 void model_warn_of_intervals(struct compiler *c, struct model *m);
 /* Expressions once more: roles tell which variables are positive. */
 void model_simplify_again(struct compiler *c, struct model *m);
+void model_join_rising(struct compiler *c, struct model *m);
 /* The factors of the joint density: one for each stochastic statement. Requires
  * settled roles, stored variables, and families in their order. */
 void model_make_factors(struct compiler *c, struct model *m);

@@ -425,6 +425,19 @@ static const char *comment_above(struct parser *p, struct span keyword)
     return result;
 }
 
+/* What a distribution is over, if that is an array: a number is x. */
+static struct parameter *build_result(struct parser *p,
+                                      struct parameter *result)
+{
+    if (!result || !result->name || result->ndims > 0)
+        return result;
+    if (strcmp(result->name, "x") != 0)
+        error_at(p->c, result->span,
+                 "a number that a distribution is over is called x, not %s",
+                 result->name);
+    return NULL;
+}
+
 void build_entry(struct parser *p, enum entry_kind kind, struct label name,
                  struct parameters parameters, struct parameter *result,
                  struct clauses clauses, struct span keyword)
@@ -436,7 +449,7 @@ void build_entry(struct parser *p, enum entry_kind kind, struct label name,
                         .span = name.span,
                         .parameters = parameters.all,
                         .nparameters = parameters.n,
-                        .result = result,
+                        .result = build_result(p, result),
                         .clauses = clauses.first,
                         .doc = comment_above(p, keyword)};
     *p->entry = e;

@@ -101,10 +101,7 @@ GBM_FN real gbm_log_product(real a, int n)
     return real_log((lanes[0] * lanes[1]) * (lanes[2] * lanes[3]));
 }
 
-/* log Gamma(a + n) - log Gamma(a) for a >= 0, n >= 0: with all its digits where
- * a is far larger than n, too. Of a = 0 it is the limit: 0 for n = 0, or -inf.
- */
-GBM_FN real gbm_log_rising(real a, real n)
+GBM_FN real gbm_log_rising_up(real a, real n)
 {
     if (n >= 0 && n <= GBM_RISING_MOST && a + n < GBM_RISING_BELOW &&
         (a >= GBM_TINY || a == 0) && (real)(int)n == n)
@@ -115,6 +112,16 @@ GBM_FN real gbm_log_rising(real a, real n)
         return n == 0 ? 0 : a;
     return (a - REAL_C(0.5)) * real_log1p(n / a) + n * (real_log(a + n) - 1) +
            (gbm_stirling_remainder(a + n) - gbm_stirling_remainder(a));
+}
+
+/* log Gamma(a + n) - log Gamma(a) for a >= 0, a + n >= 0: with all its digits
+ * where a is far larger than n, too. Of a = 0 it is the limit: 0 for n = 0, or
+ * -inf. */
+GBM_FN real gbm_log_rising(real a, real n)
+{
+    const bool falls = n < 0;
+    const real gain = gbm_log_rising_up(falls ? a + n : a, falls ? -n : n);
+    return falls ? -gain : gain;
 }
 
 /* lgamma(x + 1) less Stirling's (x + 1/2) log x - x + log(2 pi)/2; Loader
