@@ -15,6 +15,7 @@
  * (stdlib/kernels/carried.h).
  *
  * Where the nodes are a plate, sigma[k] * e[j,k], each has a number of its own.
+ * One of several, sigma[2] * e[j], is a node by itself.
  *
  * Requires a list of steps without merged ones, before the sweep is planned. */
 #include "sampler/moves.h"
@@ -33,6 +34,7 @@ struct pair {
     const struct var *effects; /* multiplied */
     struct family *node;       /* divided */
     int dim; /* of the effects: its subscript is the node's; -1: one node */
+    symp at; /* the node is the one of this number; NULL: it is no such one */
     struct var *number; /* a name for the number, at a node's subscript */
 };
 
@@ -52,6 +54,10 @@ static symp moved_cell(struct compiler *c, symp e, void *context)
     if (e->var == p->effects)
         return sym_mul2(c, e,
                         number_at(p, p->dim < 0 ? NULL : e->args[p->dim]));
+    if (e->var == p->node->var && p->at && !sym_same(e->args[0], p->at))
+        /* another one, or one that may be it */
+        return e->args[0]->kind == SYM_NUM ? NULL
+                                           : sym_mul2(c, e, number_at(p, NULL));
     if (e->var == p->node->var)
         return sym_div(c, e, number_at(p, e->nargs ? e->args[0] : NULL));
     return NULL;
@@ -181,6 +187,82 @@ static bool are_effects(const struct pair *p)
     return p->effects->families != NULL;
 }
 
+/* ---- one of several nodes --------------------------------------------------
+ */
+
+/* Whether f draws one node of an array by its number, or a plate of them. */
+static bool has_numbers(struct compiler *c, const struct model *m,
+                        const struct family *f)
+{
+    const struct var *v = f->var;
+    const struct factor *g = f->factor;
+    if (v->ndim != 1 || f->nslices || f->affine || !sampler_are_numbers(v) ||
+        !sampler_is_free(m, f) || g->rule || g->guard ||
+        (f->nloops ? !family_plain(c, f) || v->families != f || f->next_of_var
+                   : f->lower[0]->kind != SYM_NUM))
+        return false;
+    symp node = sym_ref(c, f->var, 1, f->lower);
+    return !sym_has_var(sym_replace(c, g->logp, node, sym_num(c, 1)), v) &&
+           !(g->lower && sym_has_var(g->lower, v)) &&
+           !(g->upper && sym_has_var(g->upper, v));
+}
+
+static symp at_number(struct compiler *c, const struct factor *g, symp e,
+                      symp at)
+{
+    return e ? sym_replace_loops(c, e, g->loops, g->nloops, &at) : NULL;
+}
+
+/* The statement of that one alone, of a plate of them. */
+static const struct family *alone(const struct pair *p)
+{
+    struct compiler *c = p->c;
+    if (!p->at || !p->node->nloops)
+        return p->node;
+    struct family *f = NEW(c, struct family);
+    struct factor *g = NEW(c, struct factor);
+    const struct factor *all = p->node->factor;
+    *f = *p->node;
+    *g = *all;
+    f->nloops = g->nloops = 0;
+    f->lower[0] = p->at;
+    f->factor = g;
+    g->family = f;
+    g->logp = at_number(c, all, all->logp, p->at);
+    g->value = at_number(c, all, all->value, p->at);
+    g->lower = at_number(c, all, all->lower, p->at);
+    g->upper = at_number(c, all, all->upper, p->at);
+    return f;
+}
+
+/* The least number above `last` at which e reads v; last: there is none. */
+static double next_number(symp e, const struct var *v, double last, double next)
+{
+    if (e->kind == SYM_REF && e->var == v && e->args[0]->kind == SYM_NUM) {
+        const double n = e->args[0]->number;
+        if (n > last && (next == last || n < next))
+            next = n;
+    }
+    for (int i = 0; i < e->nargs; i++)
+        next = next_number(e->args[i], v, last, next);
+    return next;
+}
+
+static double next_read(const struct readers *r, const struct var *v,
+                        double last)
+{
+    double next = last;
+    for (int i = 0; i < r->nfactors; i++) {
+        symp all[FACTOR_EXPRESSIONS];
+        const int n = model_factor_expressions(r->factors[i], all);
+        for (int k = 0; k < n; k++)
+            next = next_number(all[k], v, last, next);
+    }
+    for (int i = 0; i < r->nbodies; i++)
+        next = next_number(r->bodies[i], v, last, next);
+    return next;
+}
+
 /* ---- the step --------------------------------------------------------------
  */
 
@@ -214,7 +296,7 @@ static struct step *make_step(const struct pair *p)
     s->model = p->m;
     s->sampler = &sampler_scale_move;
     s->whole = true;
-    own->divided = p->node;
+    own->divided = alone(p);
     own->linear = true;
     for (struct family *f = p->effects->families; f; f = f->next_of_var) {
         struct scale_term *t = *last = sampler_scale_term(c, p->m, &vars, f);
@@ -230,12 +312,17 @@ static struct step *make_step(const struct pair *p)
         s->block.members[s->block.n].family = f;
         s->block.members[s->block.n++].count = sym_num(c, 1);
     }
-    sampler_push_part(&s->parts, sampler_all_instances(c, p->node->factor));
+    struct part *prior = sampler_all_instances(c, p->node->factor);
+    if (p->at && p->node->nloops)
+        prior->solved[0] = p->at;
+    sampler_push_part(&s->parts, prior);
     s->block.members[s->block.n].family = p->node;
     s->block.members[s->block.n++].count = sym_num(c, 1);
     s->family = s->block.members[0].family;
     s->name = intern_format(c, "scale_%s_against_%s", family_id(c, s->family),
                             family_id(c, p->node));
+    if (p->at)
+        s->name = intern_format(c, "%s_%.0f", s->name, p->at->number);
     return s;
 }
 
@@ -249,6 +336,37 @@ static bool try_pair(struct pair *p)
     return move != NULL;
 }
 
+/* The first effects that have such a move against the node. */
+static bool find_effects(struct pair p, const struct readers *r)
+{
+    const bool plate = p.node->nloops && !p.at;
+    p.number->ndim = plate;
+    for (const struct var *v = p.m->vars; v; v = v->next)
+        for (int d = 0; d < (plate ? v->ndim : 1) && read_beside(r, v); d++) {
+            p.effects = v;
+            p.dim = plate ? d : -1;
+            if (try_pair(&p))
+                return true;
+        }
+    return false;
+}
+
+/* Of a plate those whose numbers are read; one by one, what f draws. */
+static void find_one_by_one(struct pair p, const struct readers *r)
+{
+    if (!p.node->nloops) {
+        p.at = p.node->lower[0];
+        find_effects(p, r);
+        return;
+    }
+    const struct var *v = p.node->var;
+    double last = 0;
+    for (double n; (n = next_read(r, v, last)) > last; last = n) {
+        p.at = sym_num(p.c, n);
+        find_effects(p, r);
+    }
+}
+
 void sampler_find_opposite_scales(struct compiler *c, struct model *m)
 {
     const struct readers all = all_readers(c, m);
@@ -257,17 +375,15 @@ void sampler_find_opposite_scales(struct compiler *c, struct model *m)
     number->name = "number";
     number->positive = true;
     for (struct family *f = m->families; f; f = f->next) {
-        if (!f->stochastic || !sampler_is_node(c, m, f))
+        if (!f->stochastic)
+            continue;
+        const bool node = sampler_is_node(c, m, f);
+        const bool several = has_numbers(c, m, f);
+        if (!node && !several)
             continue;
         find_readers(&all, f->var, &readers);
-        bool found = false;
-        number->ndim = f->nloops;
-        for (const struct var *v = m->vars; v && !found; v = v->next)
-            for (int d = 0; d < (f->nloops ? v->ndim : 1) && !found &&
-                            read_beside(&readers, v);
-                 d++) {
-                struct pair p = {c, m, v, f, f->nloops ? d : -1, number};
-                found = try_pair(&p);
-            }
+        const struct pair p = {.c = c, .m = m, .node = f, .number = number};
+        if (!(node && find_effects(p, &readers)) && several)
+            find_one_by_one(p, &readers);
     }
 }

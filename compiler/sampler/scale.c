@@ -440,13 +440,16 @@ static const char *explain_scale(struct compiler *c, const struct step *s)
 static const char *why(struct compiler *c, const struct step *s)
 {
     const struct scaling *own = s->own;
-    if (own->divided)
+    const struct family *f = own->divided;
+    if (f)
         return intern_format(
             c,
             "multiplied by a number that %s is divided by, as all that reads "
             "them reads their product. Yu and Meng (2011), To center or not to "
             "center; Liu and Sabatti (2000), Generalised Gibbs sampler",
-            own->divided->var->name);
+            f->nloops
+                ? f->var->name
+                : sym_text(c, sym_ref(c, f->var, f->var->ndim, f->lower)));
     return "multiplied by one number, as data tell the signs of the latent "
            "normals alone. Liu and Wu (1999), Parameter expansion for data "
            "augmentation; Liu and Sabatti (2000), Generalised Gibbs sampler";

@@ -39,6 +39,30 @@ status 0 ./few check --data few.json
 [ "$(grep -c 'common scale .*pass' .out)" = 4 ] || fail "not all checked"
 status 0 ./few geweke --data few.json --draws 4000
 
+# Nodes of an array that are read by their numbers, of a plate and of statements
+# of their own.
+sed 's/\<sigma ~.*/for (k in 1:2) { w[k] ~ dunif(0.1, top[k]) }/; s/\<mu +/w[1] + mu +/
+     s/\<sigma\>/w[2]/; s/\<rho\>/r[1]/; s/\<om\>/r[2]/' few.gbm >numbers.gbm
+sed 's/"N"/"top": [0.7, 1.5], "N"/' few.json >numbers.json
+status 0 "$GBMC" --explain numbers.gbm
+prints '^[0-9]+ +e, w .* opposite scales'
+[ "$(grep -c 'opposite scales' .out)" = 4 ] || fail "not four moves by numbers"
+prints 'e, w: multiplied by a number that w\[2\] is divided by'
+status 0 "$GBMC" -O 1 numbers.gbm -o numbers
+status 0 ./numbers check --data numbers.json
+[ "$(grep -c 'common scale .*pass' .out)" = 4 ] || fail "not all checked by numbers"
+status 0 ./numbers geweke --data numbers.json --draws 4000
+moves() { # HOW MANY SED
+    sed "$2" numbers.gbm >other.gbm
+    cmp -s numbers.gbm other.gbm && fail "nothing is other: $2"
+    status 0 "$GBMC" --explain other.gbm
+    [ "$(grep -c 'opposite scales' .out)" = "$1" ] || fail "not $1 moves: $2"
+}
+moves 3 's/w\[2\] \* e/w[which[i]] * e/'
+moves 3 's/^  mu ~.*/&  for (k in 1:2) { v[k] ~ dnorm(w[k], 1) }/'
+moves 3 's/^  mu ~.*/&  v ~ dnorm(sum(w[]), 1)/'
+moves 4 's/^  mu ~.*/&  v ~ dnorm(w[1], 1)/'
+
 # Where an effect or the node is data, or no statement draws it, nothing moves.
 cat >held.gbm <<'E'
 model {
