@@ -150,6 +150,7 @@ static const struct {
     {.run = sampler_find_exchanges, .draws = true},
     {.run = sampler_find_unordered, .draws = true},
     {.run = sampler_find_trades, .draws = true},
+    {.run = sampler_find_mirrors, .draws = true},
     {.run = sampler_find_accompanied, .draws = true},
     {.run = sampler_find_states, .draws = true},
     {.run = sweep_sum_rows},

@@ -16,7 +16,8 @@ extern const struct sampler sampler_direct, sampler_confined,
     sampler_scale_move, sampler_particle_gibbs, sampler_diam,
     sampler_translation, sampler_held_scale, sampler_carried,
     sampler_integrated_slice, sampler_relabel, sampler_exchange,
-    sampler_unordered, sampler_trade, sampler_accompanied, sampler_states,
+    sampler_unordered, sampler_trade, sampler_mirror, sampler_mirror_rows,
+    sampler_accompanied, sampler_states,
     sampler_expectation;
 
 /* table.c: the one that takes a full conditional by itself. */
@@ -238,6 +239,9 @@ void sampler_find_exchanges(struct compiler *c, struct model *m);
 void sampler_find_unordered(struct compiler *c, struct model *m);
 /* trade.c: 0s and 1s of a row that exclude each other trade values. */
 void sampler_find_trades(struct compiler *c, struct model *m);
+/* mirror.c: numbers of which nothing but priors tells the signs change these.
+ */
+void sampler_find_mirrors(struct compiler *c, struct model *m);
 /* accompanied.c: labels move with the nodes whose priors they settle. */
 void sampler_find_accompanied(struct compiler *c, struct model *m);
 /* states.c: single nodes that hold each other are drawn together. */

@@ -59,6 +59,13 @@ GBM_FN bool gbm_exchanged(real here, real there, real u)
     return real_fabs(gain) > least + rounding && real_log(u) < gain;
 }
 
+/* Whether a number has the other sign (compiler/sampler/mirror.c): a draw from
+ * both. */
+GBM_FN bool gbm_drawn_sign(real here, real there, real u)
+{
+    return u * (1 + real_exp(here - there)) < 1;
+}
+
 /* What warm-up learns of trades of components. Where names hold (many rows, or
  * priors that tell much) none is ever made, and asking in each sweep takes time
  * for nothing: one in EVERY asks then. What is decided stays: the chain is one.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Posteriors with modes between which a sweep does not go, and whose masses are
 # known: components that change names, a factor's sign, a point of change, and
-# two modes in fifty dimensions. Plain chains stay where they began, but for the
-# components, which trade places; tempering goes to and fro, and tempering and
+# two modes in fifty dimensions. Plain chains stay where they began, but for signs and
+# components, which change places; tempering goes to and fro, and tempering and
 # smc give each mode its mass.
 source "$GBM_ROOT/tests/cli/lib"
 
@@ -96,7 +96,7 @@ for row in y:
 p = np.exp(log - log.max())
 print(p[l[0] > 0].sum() / p.sum(), file=open("sign.exact", "w"))
 P
-masses sign 1500 10 20000
+masses sign 1500 10 20000 plain
 
 # A level that changes once: at one of two places far from each other.
 cat >change.gbm <<'E'
