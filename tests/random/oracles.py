@@ -689,7 +689,7 @@ def same_draws(oracle, first, second, *devices):
         status, text, err = bench.sampler(
             "run", "--quiet", "--device", device, "--chains", "2", "--warmup",
             "0", "--draws", "4", "--seed", "3", "--out", f"{out}.csv",
-            seconds=300)
+            seconds=300, GBM_AWAY="1")  # dear moves must gain the same
         failed = broke(oracle, status, text, err)
         if failed:
             return failed
