@@ -253,7 +253,7 @@ static void yyerror(const struct span *span, struct parser *p,
 
 %type <expr> expression variable sum
 %type <exprs> arguments call_arguments indices dims targets
-%type <expr> index argument
+%type <expr> index argument bound
 %type <stmt> statement relation loop for
 %type <stmts> statements block code
 %type <bounds> bounds
@@ -374,10 +374,14 @@ assign: ASSIGN | '=';
 
 bounds:
     ','                     { $$ = (struct bounds){NULL, NULL}; }
-  | expression ','          { $$ = (struct bounds){$1, NULL}; }
-  | ',' expression          { $$ = (struct bounds){NULL, $2}; }
-  | expression ',' expression
-                            { $$ = (struct bounds){$1, $3}; }
+  | bound ','               { $$ = (struct bounds){$1, NULL}; }
+  | ',' bound               { $$ = (struct bounds){NULL, $2}; }
+  | bound ',' bound         { $$ = (struct bounds){$1, $3}; }
+  ;
+
+bound: /* +Inf beside -Inf */
+    expression
+  | '+' expression          { $$ = $2; }
   ;
 
 /* Expressions. */

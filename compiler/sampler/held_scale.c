@@ -391,13 +391,16 @@ static void emit_access(struct compiler *c, struct text *out,
                        "&gbm_alone, element, (real)t);\n    %s = (real)*x; /* "
                        "beyond its support, too, and back */",
                        t, n, node)},
-        /* of what moves, not of t: the normalisation, no Jacobian */
+        /* of what moves, not of t: the normalisation, no Jacobian; on the side
+         * of 0 that x is on */
         {"double conditional_%s(const void *state, int64_t element, const "
          "double *x)",
          intern_format(c,
-                       "%s\n    return (double)held_at_%s(&o, (real)t) - "
+                       "%s\n    struct held_%s of = o;\n    of.now = "
+                       "real_copysign(o.now, (real)*x);\n    return "
+                       "(double)held_at_%s(&of, (real)t) - "
                        "((double)o.k.count - %.17g) * t;",
-                       t, n, 2 / power)},
+                       t, n, n, 2 / power)},
     };
     text_append(out, "#ifndef __CUDACC__\n");
     for (int i = 0; i < 4; i++) {

@@ -35,8 +35,8 @@ static void drop(struct expected *e, const char *const *list)
     e->n = kept;
 }
 
-static const char *const starts_operand[] = {"a name", "a number", "'('",
-                                             "'-'",    "'!'",      NULL};
+static const char *const starts_operand[] = {"a name", "a number", "'('", "'-'",
+                                             "'+'",    "'!'",      NULL};
 static const char *const operators[] = {
     "'+'",  "'-'",  "'*'",  "'/'",  "'^'", "'<'",    "'>'", "'<='", "'>='",
     "'=='", "'!='", "'&&'", "'||'", "':'", "'%op%'", "'('", "'['",  NULL};

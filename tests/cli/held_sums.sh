@@ -133,3 +133,22 @@ for seed in 3 12 16 19 33 35; do
     status 0 ./near check --data near.json --seed $seed
     prints 'scale, held sums .* pass'
 done
+
+# A scale that may be negative: the check's points on the other side of 0, too.
+cat >signed.gbm <<'E'
+model {
+  for (g in 1:4) {
+    for (n in 1:3) {
+      y[g,n] ~ dpois(exp(eps[g,n] + X[n] * beta[g]))
+      eps[g,n] ~ dnorm(0.2, 2)
+    }
+    beta[g] ~ dnorm(theta, pow(s, -2))
+  }
+  theta ~ dnorm(0, 4)
+  s ~ dnorm(0.5, 4)
+}
+E
+echo '{"X": [1, -0.5, 0.3], "y": [[1,0,2],[0,1,1],[3,0,1],[1,1,0]]}' >signed.json
+status 0 "$GBMC" -O 1 signed.gbm -o signed
+status 0 ./signed check --data signed.json --points 20
+prints '^s, beta, eps .* scale, held sums .* pass$'

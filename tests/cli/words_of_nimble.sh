@@ -29,7 +29,7 @@ means "W[1:3,1:3] ~ dwish(cholesky = U[1:3,1:3], df = 4, scale_param = 0)$rest" 
     "W[1:3,1:3] ~ dwish(R = crossprod(U[1:3,1:3]), df = 4)$rest"
 means "W[1:3,1:3] ~ dinvwish(cholesky = U[1:3,1:3], df = 4)$rest" \
     "W[1:3,1:3] ~ dinvwish(S = crossprod(U[1:3,1:3]), df = 4)$rest"
-means "s ~ T(dt(0, 1, 3), 0, Inf); y ~ dnorm(0, sd = s)" \
+means "s ~ T(dt(0, 1, 3), 0, +Inf); y ~ dnorm(0, sd = s)" \
     "s ~ T(dt(0, 1, 3), 0, ); y ~ dnorm(0, sd = s)"
 means "s ~ T(dnorm(0, 1), -Inf, 2); y ~ dnorm(s, 1)" \
     "s ~ T(dnorm(0, 1), , 2); y ~ dnorm(s, 1)"
