@@ -4,6 +4,7 @@
  * difference, of which rounding leaves nothing, and a density without digits
  * has modes that are none. So it is log_rising(r, y), which keeps them. */
 #include "algebra/inside.h"
+#include <math.h>
 
 /* A reference to what is not known beside `own`, the variable whose density is
  * looked at. */
@@ -12,12 +13,15 @@ static bool is_unknown(symp e, const void *own)
     return sym_is_latent(e, NULL) && e->var != own;
 }
 
+static symp joining_term(struct compiler *c, symp term, symp *times);
+
 /* What may be a difference with its like: a call of loggam or log_beta, or a
- * sum. */
+ * sum of such. */
 static bool may_join(struct compiler *c, symp e)
 {
+    symp times;
     return sym_is_call(c, e, "loggam") || sym_is_call(c, e, "log_beta") ||
-           e->kind == SYM_SUM;
+           (e->kind == SYM_SUM && joining_term(c, e->args[2], &times));
 }
 
 /* term = *times * what is returned, which may join; or NULL. */
@@ -121,12 +125,11 @@ static symp joined(struct compiler *c, symp a, symp b, const struct var *own)
 /* How much of two terms with these coefficients is a difference; 0: none. */
 static symp in_both(struct compiler *c, symp a, symp b)
 {
-    if (sym_is(sym_add2(c, a, b), 0))
-        return a;
-    if (a->kind != SYM_NUM || b->kind != SYM_NUM || a->number < 0 ||
-        b->number > 0)
+    if (a->kind != SYM_NUM || b->kind != SYM_NUM)
+        return sym_is(sym_add2(c, a, b), 0) ? a : sym_num(c, 0);
+    if (!(a->number > 0) || !(b->number < 0))
         return sym_num(c, 0);
-    return a->number < -b->number ? a : sym_neg(c, b);
+    return sym_num(c, fmin(a->number, -b->number));
 }
 
 /* The sum with its terms i and j as a difference and what is left of them. */
@@ -144,24 +147,25 @@ static symp sum_with(struct compiler *c, symp sum, int i, int j,
 
 static symp join_in(struct compiler *c, symp e, void *own)
 {
-    for (int i = 0; e->kind == SYM_ADD && i < e->nargs; i++) {
-        symp ca, cb, a = joining_term(c, e->args[i], &ca);
-        for (int j = 0; a && j < e->nargs; j++) {
-            symp b = j == i ? NULL : joining_term(c, e->args[j], &cb);
-            if (!b || b->kind != a->kind)
+    const int n = e->kind == SYM_ADD ? e->nargs : 0;
+    symp *core = NEW_ARRAY(c, symp, n), *times = NEW_ARRAY(c, symp, n);
+    for (int i = 0; i < n; i++)
+        core[i] = joining_term(c, e->args[i], &times[i]);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; core[i] && j < n; j++) {
+            if (i == j || !core[j] || core[i]->kind != core[j]->kind)
                 continue;
-            symp times = in_both(c, ca, cb);
-            symp one = sym_is(times, 0) ? NULL : joined(c, a, b, own);
+            symp both = in_both(c, times[i], times[j]);
+            symp one =
+                sym_is(both, 0) ? NULL : joined(c, core[i], core[j], own);
             if (!one)
                 continue;
-            symp difference =
-                sym_add(c, 3,
-                        (symp[]){sym_mul2(c, times, one),
-                                 sym_mul2(c, sym_sub(c, ca, times), a),
-                                 sym_mul2(c, sym_add2(c, cb, times), b)});
-            return sym_join_rising(c, sum_with(c, e, i, j, difference), own);
+            symp left[3] = {sym_mul2(c, both, one),
+                            sym_mul2(c, sym_sub(c, times[i], both), core[i]),
+                            sym_mul2(c, sym_add2(c, times[j], both), core[j])};
+            symp sum = sum_with(c, e, i, j, sym_add(c, 3, left));
+            return sym_join_rising(c, sum, own);
         }
-    }
     return NULL;
 }
 
