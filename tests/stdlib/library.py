@@ -325,6 +325,8 @@ def log_choose(n, k):
 
 
 def log_rising(a, n):
+    if n < 0:
+        return -log_rising(a + n, -n)
     if n == round(n) and 0 <= n < 1000:
         return math.fsum(math.log(a + j) for j in range(int(n)))
     return sp.gammaln(a + n) - sp.gammaln(a)

@@ -823,8 +823,10 @@ functions <- function() {
     two(lbeta, c(a, 1e-3, 1e6), c(x, 1e3, 3), "log_beta")
     two(lchoose, c(5, 10, 100, 1e6, 7, 7), c(2, 10, 50, 3, 0, 7),
         "log_choose")
-    two(Vectorize(function(a, n) sum(log(a + seq_len(n) - 1))), c(0.5, 3, 8,
-        100, 1e6, 1e12, 1e15), c(4, 0, 7, 50, 3, 12, 30), "log_rising")
+    two(Vectorize(function(a, n) sign(n) * sum(log(min(a, a + n) +
+        seq_len(abs(n)) - 1))), c(0.5, 3, 8, 100, 1e6, 1e12, 1e15,
+        103, 1e12 + 12),
+        c(4, 0, 7, 50, 3, 12, 30, -3, -12), "log_rising")
     two(Vectorize(function(p, turn) min(max(p - turn, 0), 1)),
         c(3.25, 3.25, 3.25, 0.5, -1), c(3, 1, 4, 0, -1.75), "entered")
     log_between <- function(a, b) if (a > 0) log_between(-b, -a) else {
