@@ -2,7 +2,7 @@
  *     (1 / (2 pi^2)) sum_k g_k / ((k - 1/2)^2 + z^2 / (4 pi^2)),
  * g_k gamma of shape n and rate 1.
  *
- * n from 1 to 13, |z| not large: polya_gamma_bent.h, exact. Else n = 1: by the
+ * n from 1 to 600, |z| not large: polya_gamma_bent.h. Else n = 1: by the
  * alternating series of Devroye, as in Polson, Scott and Windle, "Bayesian
  * inference for logistic models using Polya-Gamma latent variables" (JASA 108,
  * 2013); exact. Other n: the sum itself, made of fewer terms.
@@ -23,6 +23,7 @@
 #include "inverse_gaussian.h"
 #include "normals.h"
 #include "polya_gamma_bent.h"
+#include "polya_gamma_nodes.h"
 
 /* Where Devroye's two series for the density meet. */
 #define GBM_PG_SPLIT REAL_C(0.64)
@@ -128,50 +129,6 @@ GBM_FN_BIG real gbm_pg_single(struct gbm_rng *rng, real z)
 }
 
 /* ---- few gammas ---- */
-
-/* shift + the sum of gammas of n times these shapes, whose rates are to have
- * c^2 = z^2 / (4 pi^2) added; that over 2 pi^2 is PG(n, z). The first ones are
- * terms of the sum: shape 1, rate (k - 1/2)^2. */
-#define GBM_PG_NODES 8
-struct gbm_pg_nodes {
-    int count;
-    real shift, shape[GBM_PG_NODES], rate[GBM_PG_NODES];
-};
-
-/* Exact to rounding where n >= 3 and z <= 10; for n >= 1 and z <= 20 off by
- * less than 1e-8. Cumulants are those at z = 10. */
-#define GBM_PG_FAR_NODES 20
-GBM_FN struct gbm_pg_nodes gbm_pg_many_nodes(void)
-{
-    const struct gbm_pg_nodes p = {
-        8,
-        REAL_C(0.029883358355904176334),
-        {REAL_C(1.0000000000000036993), REAL_C(1.0000000000822714914),
-         REAL_C(1.0000010320520374286), REAL_C(1.001046488896443042),
-         REAL_C(1.0775170946485213377), REAL_C(1.740314487500520861),
-         REAL_C(4.083229968762576695), REAL_C(16.655125229204034857)},
-        {REAL_C(0.25000000000000047313), REAL_C(2.2500000000236316393),
-         REAL_C(6.250000604221782643), REAL_C(12.251218859825952151),
-         REAL_C(20.441064989136940954), REAL_C(34.209614904633180937),
-         REAL_C(72.665027199093724461), REAL_C(282.35557787761608646)}};
-    return p;
-}
-
-/* Off by less than 1e-9 where n >= 4 and z <= 4; for n >= 2 by 1e-7, which is
- * less than rounding in single precision. Cumulants are those at z = 3. */
-#define GBM_PG_NEAR_NODES 4
-#define GBM_PG_FEW_NODES (sizeof(real) == 4 ? 2 : 4)
-GBM_FN struct gbm_pg_nodes gbm_pg_few_nodes(void)
-{
-    const struct gbm_pg_nodes p = {
-        4,
-        REAL_C(0.10712592963868363542),
-        {REAL_C(1.0000000004067238233), REAL_C(1.00053015595020831),
-         REAL_C(1.2065270543578404704), REAL_C(4.533290760699245453)},
-        {REAL_C(0.25000000002003909773), REAL_C(2.2501616287154628927),
-         REAL_C(6.4860847826579541341), REAL_C(23.010417270616769519)}};
-    return p;
-}
 
 /* Marsaglia and Tsang's gammas (gamma.h), the first trials of all at once. What
  * they accept without a logarithm, u < 1 - 0.0331 x^4, is for d = 2/3: the
@@ -320,7 +277,7 @@ GBM_FN real gbm_draw_polya_gamma(struct gbm_rng *rng, real n, real z)
     if (!(n > 0) || z != z)
         return n == 0 ? 0 : GBM_NAN;
     z = real_fabs(z);
-    if (n >= GBM_PG_BENT_LEAST && n <= GBM_PG_BENT_MOST && z <= GBM_PG_BENT_FAR)
+    if (gbm_pg_can_bend(n, z))
         return gbm_pg_bent(rng, n, z);
     if (n == 1)
         return gbm_pg_single(rng, z);
