@@ -365,6 +365,9 @@ const struct step *emit_recalled_by(const struct model *m,
                                     const struct family *f);
 void emit_recalled_kernel(struct compiler *c, struct text *out,
                           const struct model *m, const struct family *f);
+/* The same of a chain that sweeps by itself (chains_cuda.h). */
+void emit_recalled_chain(struct compiler *c, struct text *out,
+                         const struct model *m, const struct family *f);
 void emit_recalled_likelihood(struct compiler *c, struct text *out,
                               const struct model *m, const struct family *f);
 /* The statement by which an instance of deterministic family f is computed, its

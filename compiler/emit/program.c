@@ -223,7 +223,12 @@ static void emit_chains(struct text *out, struct compiler *c,
         if (f->stochastic && f->factor && !f->auxiliary && !f->data_block)
             text_printf(out, "    GBM_CHAIN_DENSITY(%d, logdensity_%s)\n",
                         f->number, family_id(c, f));
-    text_append(out, "    return sum;\n}\nGBM_KERNEL_CHAINS\n");
+    text_append(out, "    return sum;\n}\n"
+                     "GBM_FN void known_of_chain(const struct gbm_sweeper *k, "
+                     "double *lp)\n{\n");
+    for (const struct family *f = m->families; f; f = f->next)
+        emit_recalled_chain(c, out, m, f);
+    text_append(out, "}\nGBM_KERNEL_CHAINS\n");
 }
 
 /* What a particle of a filter does with an element
@@ -255,8 +260,10 @@ static void emit_acts(struct text *out, struct compiler *c,
 static void emit_kernels(struct text *out, struct compiler *c,
                          const struct model *m)
 {
-    text_append(out, "#ifdef __CUDACC__\n#include \"skeleton_cuda.h\"\n"
-                     "#if defined GBM_FILTER\n");
+    text_append(out, "#ifdef __CUDACC__\n#include \"skeleton_cuda.h\"\n");
+    for (const struct family *f = m->families; f; f = f->next)
+        emit_recalled_kernel(c, out, m, f);
+    text_append(out, "#if defined GBM_FILTER\n");
     emit_acts(out, c, m);
     text_append(out, "#elif defined GBM_CHAINS\n");
     emit_chains(out, c, m);
@@ -267,8 +274,6 @@ static void emit_kernels(struct text *out, struct compiler *c,
         if (f->stochastic && f->factor)
             text_printf(out, "GBM_KERNEL_LOGDENSITY(logdensity_%s)\n",
                         family_id(c, f));
-    for (const struct family *f = m->families; f; f = f->next)
-        emit_recalled_kernel(c, out, m, f);
     text_append(out, "#endif\n");
 }
 

@@ -181,3 +181,16 @@ void emit_recalled_kernel(struct compiler *c, struct text *out,
     text_printf(out, "GBM_KERNEL_KNOWN(known_%s, logdensity_%s)\n#endif\n", id,
                 id);
 }
+
+void emit_recalled_chain(struct compiler *c, struct text *out,
+                         const struct model *m, const struct family *f)
+{
+    const struct step *s = emit_recalled_by(m, f);
+    const char *id = family_id(c, f);
+    if (s)
+        text_printf(out,
+                    "#ifdef GBM_RECALL_%s\n"
+                    "    GBM_CHAIN_KNOWN(%d, known_%s, logdensity_%s)\n"
+                    "#endif\n",
+                    s->name, f->number, id, id);
+}

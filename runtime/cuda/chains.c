@@ -20,7 +20,7 @@ struct chain_plan {
     CUdeviceptr steps, families, densities;
     struct cuda_kept kept;
     long long lp_offset;
-    int late;
+    int late, known;
 };
 
 #define SWEEPS 32 /* of a launch, so that an interrupt is soon noticed */
@@ -393,7 +393,8 @@ static enum gbm_status fill_and_upload(struct cuda *c, struct tables *t)
                               .densities = k->densities,
                               .kept = c->keep.all,
                               .lp_offset = in->row,
-                              .late = in->moments_late};
+                              .late = in->moments_late,
+                              .known = cuda_ladder_known(c)};
 
     for (int s = 0; s < in->model->nsteps; s++)
         t->steps[s] = step_table(c, s, &t->ends);
@@ -435,10 +436,30 @@ enum gbm_status cuda_chains_upload(struct cuda *c)
 
 /* ---- sweeps ---- */
 
-enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps)
+static enum gbm_status launch(struct cuda *c, int thin, int sweeps,
+                              CUdeviceptr known, CUdeviceptr rung, int last)
 {
     const struct cuda_chains *k = &c->chains;
     int chains = c->in->nchains, with_lp = c->with_lp;
+    const int64_t threads = (int64_t)chains * k->lanes;
+    void *args[] = {c->state, &c->control, (void *)&k->plan, &chains, &sweeps,
+                    &thin,    &with_lp,    &known,           &rung,   &last};
+
+    return cuda_launch_grid(c, &k->kernel,
+                            (threads + k->kernel.block - 1) / k->kernel.block,
+                            1, k->kernel.block, 0, args);
+}
+
+enum gbm_status cuda_chains_sweep(struct cuda *c, bool kept)
+{
+    const struct ladder_plan *p = &c->ladder.plan;
+
+    return launch(c, kept, 1, cuda_ladder_known(c) >= 0 ? c->lp : 0, p->rung,
+                  p->replicas - 1);
+}
+
+enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps)
+{
     const int most = thin > SWEEPS ? thin
                      : thin        ? SWEEPS / thin * thin
                                    : SWEEPS;
@@ -447,14 +468,8 @@ enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps)
         int now = sweeps < most ? (int)sweeps : most;
         unsigned done = (unsigned)now, counted = thin ? done : 0;
         unsigned kept = thin ? (unsigned)(now / thin) : 0;
-        void *args[] = {c->state, &c->control, (void *)&k->plan, &chains,
-                        &now,     &thin,       &with_lp};
         void *done_args[] = {&c->control, &done, &counted, &kept};
-        TRY(cuda_launch_grid(
-            c, &k->kernel,
-            ((int64_t)chains * k->lanes + k->kernel.block - 1) /
-                k->kernel.block,
-            1, k->kernel.block, 0, args));
+        TRY(launch(c, thin, now, 0, 0, 0));
         TRY(cuda_launch_grid(c, &c->fixed.sweeps_done, 1, 1, 1, 0, done_args));
         sweeps -= now;
     }

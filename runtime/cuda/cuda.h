@@ -649,6 +649,8 @@ enum gbm_status cuda_chains_request(struct cuda *c);
 enum gbm_status cuda_chains_upload(struct cuda *c);
 /* Puts `sweeps` sweeps on the stream; each thin-th is kept (0: none). */
 enum gbm_status cuda_chains_run(struct cuda *c, int thin, int64_t sweeps);
+/* The same of one sweep of tempering, which cuda_ladder_swap ends. */
+enum gbm_status cuda_chains_sweep(struct cuda *c, bool kept);
 
 /* ---- ladder.c ---- */
 /* Whether the model has powers, so that there are kernels for it. */
@@ -659,6 +661,9 @@ enum gbm_status cuda_temper(struct rt *rt, const struct rt_block *block,
 enum gbm_status cuda_get_ladder(struct rt *rt, struct rt_ladder *ladder);
 /* Puts on the stream what is done behind a sweep. */
 enum gbm_status cuda_ladder_swap(struct cuda *c, bool kept);
+/* The family whose log likelihood is all that has powers and that whole sweeps
+ * know themselves; -1: there is none. */
+int cuda_ladder_known(const struct cuda *c);
 /* What of it is in host memory. */
 void cuda_ladder_free(struct cuda *c);
 

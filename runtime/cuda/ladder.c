@@ -87,6 +87,17 @@ static int count_raised(const struct cuda *c)
     return n;
 }
 
+int cuda_ladder_known(const struct cuda *c)
+{
+    for (int f = 0; f < c->in->model->nfamilies; f++)
+        if (is_raised(c, f))
+            return c->chains.lanes && c->known[f].name[0] &&
+                           count_raised(c) == 1
+                       ? f
+                       : -1;
+    return -1;
+}
+
 static enum gbm_status request(struct cuda *c, int64_t draws)
 {
     struct ladder_plan *p = &c->ladder.plan;
@@ -321,13 +332,15 @@ enum gbm_status cuda_ladder_swap(struct cuda *c, bool kept)
 {
     struct ladder_plan *p = &c->ladder.plan;
     const int64_t pairs = (int64_t)p->ladders * (p->replicas / 2 + 1);
-    int keeps = kept, counters = blocks_for(c, (int64_t)p->replicas * 4);
+    int keeps = kept, open = c->chains.lanes > 0,
+        counters = blocks_for(c, (int64_t)p->replicas * 4);
     int swappers = blocks_for(c, pairs * LADDER_LANES);
     const int others =
         p->ladders < c->multiprocessors ? p->ladders : c->multiprocessors;
-    void *args[] = {p, &c->control, &keeps, &counters, &swappers};
+    void *args[] = {p, &c->control, &keeps, &open, &counters, &swappers};
 
-    TRY(find_logliks(c));
+    if (cuda_ladder_known(c) < 0)
+        TRY(find_logliks(c));
     return cuda_launch_grid(c, &c->fixed.ladder_swap,
                             counters + swappers + others, 1,
                             c->fixed.ladder_swap.block, 0, args);

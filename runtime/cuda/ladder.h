@@ -68,19 +68,25 @@ struct ladder_plan {
 /* A sweep that has ended: where chains were in it, and are in the next one. */
 struct ladder_sweep {
     unsigned long long seed;
-    unsigned number;
+    unsigned number, slot; /* of what it has kept, in the ring */
     struct ladder_batch batch;
     const int *before;
     int *after;
     const double *told;
 };
 
+/* open: that the sweep has ended is not yet in `control`. */
 __device__ static inline struct ladder_sweep
 ladder_last_sweep(const struct ladder_plan *p,
-                  const struct gbm_control *control)
+                  const struct gbm_control *control, int open)
 {
     const long long chains = (long long)p->ladders * p->replicas;
-    struct ladder_sweep s = {control->seed, control->sweep - 1, *p->batch};
+    const unsigned slot = control->slot;
+    struct ladder_sweep s = {control->seed, control->sweep - !open,
+                             open   ? slot
+                             : slot ? slot - 1
+                                    : control->ring - 1,
+                             *p->batch};
     const long long odd = s.number & 1;
     s.before = p->chain + odd * chains;
     s.after = p->chain + (1 - odd) * chains;
@@ -252,30 +258,39 @@ __device__ static inline void ladder_set_prior(const struct ladder_plan *p,
  * ladder's last rung. */
 __device__ static inline void ladder_pick(const struct ladder_plan *p,
                                           const struct ladder_sweep *s,
-                                          const struct gbm_control *control,
                                           int ladder)
 {
     const long long chains = (long long)p->ladders * p->replicas;
-    const long long last =
-        control->slot ? control->slot - 1 : control->ring - 1;
     const unsigned thin = (unsigned)s->batch.thin;
     const long long k =
         (s->number - s->batch.block + 1) / thin - 1 - s->batch.from / thin;
     const int c = s->before[(long long)(ladder + 1) * p->replicas - 1];
     for (long long i = threadIdx.x; i < p->row; i += blockDim.x)
         p->picked[(k * p->ladders + ladder) * p->row + i] =
-            p->draws[(last * chains + c) * p->row + i];
+            p->draws[(s->slot * chains + c) * p->row + i];
+}
+
+/* The last block to have read which sweep it was ends it, if it is open. */
+__device__ static inline void ladder_end(struct gbm_control *control, int open,
+                                         unsigned kept)
+{
+    __syncthreads();
+    if (open && threadIdx.x == 0 &&
+        atomicAdd(&control->arrived, 1u) + 1 == gridDim.x) {
+        control->arrived = 0;
+        end_sweeps(control, 1, kept, kept);
+    }
 }
 
 /* Behind a sweep: the first `counters` blocks count, the next `swappers` swap,
  * the others do what there is once for a ladder. None reads what another one
  * writes. */
-CUDA_KERNEL ladder_swap(const struct ladder_plan p,
-                        const struct gbm_control *control, int kept,
-                        int counters, int swappers)
+CUDA_KERNEL ladder_swap(const struct ladder_plan p, struct gbm_control *control,
+                        int kept, int open, int counters, int swappers)
 {
     gbm_follow();
-    const struct ladder_sweep s = ladder_last_sweep(&p, control);
+    const struct ladder_sweep s = ladder_last_sweep(&p, control, open);
+    ladder_end(control, open, (unsigned)kept);
     const int block = (int)blockIdx.x, n = (int)blockDim.x;
     const int rest = block - counters - swappers;
     const int others = (int)gridDim.x - counters - swappers;
@@ -290,6 +305,6 @@ CUDA_KERNEL ladder_swap(const struct ladder_plan p,
     for (int l = rest; l >= 0 && l < p.ladders; l += others) {
         ladder_set_prior(&p, &s, l);
         if (kept)
-            ladder_pick(&p, &s, control, l);
+            ladder_pick(&p, &s, l);
     }
 }

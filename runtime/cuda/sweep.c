@@ -200,7 +200,7 @@ static enum gbm_status sweep(struct cuda *c, enum cuda_end end)
 
     if (end != CUDA_SWAPPED && !kept)
         return sweep_by_steps(c, end);
-    TRY(c->chains.lanes ? cuda_chains_run(c, kept, 1)
+    TRY(c->chains.lanes ? cuda_chains_sweep(c, kept)
                         : sweep_by_steps(c, kept ? CUDA_KEPT : CUDA_SWEEP));
     return cuda_ladder_swap(c, kept);
 }

@@ -11,6 +11,7 @@
  *     sweep_of_chain    the steps of a sweep
  *     keep_of_chain     what is drawn forward or computed to be kept
  *     density_of_chain  the model's log density
+ *     known_of_chain    a family's, known by what the sweep keeps (recall.h)
  */
 #ifndef GBM_CHAINS_CUDA_H
 #define GBM_CHAINS_CUDA_H
@@ -35,7 +36,8 @@ struct gbm_chains {
     const long long *densities; /* [nfamilies]: elements that count in lp */
     struct gbm_kept kept;
     long long lp_offset;
-    int late; /* keep_of_chain goes before the moments at every sweep */
+    int late;  /* keep_of_chain goes before the moments at every sweep */
+    int known; /* family for known_of_chain; -1: none */
 };
 
 /* A chain at work: its state, its team and what it is asked to do. */
@@ -104,6 +106,16 @@ struct gbm_sweeper {
          i += k->team.lanes)                                                   \
         sum += (double)function(k->s, i);
 
+/* As the kernel of its own has it (GBM_KERNEL_KNOWN), by one lane. */
+#define GBM_CHAIN_KNOWN(family, function, density)                             \
+    if (k->plan->known == family && k->team.lane == 0) {                       \
+        double sum = 0;                                                        \
+        if (!function(k->s, &sum))                                             \
+            for (long long i = 0; i < k->plan->densities[family]; i++)         \
+                sum += (double)density(k->s, i);                               \
+        lp[k->chain] = sum;                                                    \
+    }
+
 /* Of doubles whatever the precision. */
 GBM_FN double gbm_chain_sum(const struct gbm_team *team, double x)
 {
@@ -145,13 +157,14 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
 
 /* `sweeps` sweeps; each `thin`-th is kept (0: none), the first of these as draw
  * control->slot of the ring. control is moved on by sweeps_done of kernels.h.
- */
+ * known: [chains], or NULL: for what is known of a family after them. rung:
+ * [chains], or NULL: only what is at rung `last` goes into the ring. */
 #define GBM_KERNEL_CHAINS                                                      \
     extern "C" __global__ void __launch_bounds__(GBM_CHAINS_BOUNDS)            \
-        chains_kernel(const struct state base,                                 \
-                      const struct gbm_control *control,                       \
-                      const struct gbm_chains *plan, int chains, int sweeps,   \
-                      int thin, int with_lp)                                   \
+        chains_kernel(                                                         \
+            const struct state base, const struct gbm_control *control,        \
+            const struct gbm_chains *plan, int chains, int sweeps, int thin,   \
+            int with_lp, double *known, const int *rung, int last)             \
     {                                                                          \
         gbm_follow();                                                          \
         const long long thread =                                               \
@@ -180,7 +193,7 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
             if (i % thin != 0)                                                 \
                 continue;                                                      \
             kept++;                                                            \
-            if (!control->store)                                               \
+            if (!control->store || (rung && rung[chain.chain] != last))        \
                 continue;                                                      \
             const long long slot = (control->slot + kept - 1) % control->ring; \
             double *row = plan->kept.draws +                                   \
@@ -193,6 +206,8 @@ GBM_FN void gbm_chain_store(const struct gbm_sweeper *k, double *row)
             if (chain.team.lane == 0)                                          \
                 row[plan->lp_offset] = lp;                                     \
         }                                                                      \
+        if (known)                                                             \
+            known_of_chain(&chain, known);                                     \
     }
 
 #endif

@@ -83,6 +83,25 @@ export GBM_CUDA_CHAINS=0
 alike group "${short[@]}"
 used group "${short[@]}"
 
+# A sweep of tempering in one kernel leaves log likelihoods where swaps find them,
+# which end the sweep; of its draws the ring has those of the posterior alone. As
+# step by step, where all is done by kernels of its own.
+climb() { # OUT CHAINS RECALL
+    rm -f ran
+    export GBM_CUDA_CHAINS=$2 GBM_FAKE_KERNELS=ran
+    draw "$1" walk "$3" --method tempering --replicas 4 --lp "${short[@]}"
+    grep -v '^#' "$1_1.csv" | cut -d, -f1 >"$1.lp"
+    unset GBM_CUDA_CHAINS GBM_FAKE_KERNELS
+}
+climb apart 0 0
+grep -q '^logdensity_y_v_kernel ' ran || fail "no densities: $(cat ran)"
+climb swept 4 1
+near apart swept
+near apart.lp swept.lp
+grep -qx 'chains_kernel 18' ran && grep -qx 'ladder_swap 18' ran &&
+    ! grep -qE '^((known|logdensity).* [0-9]{2,}$|sweeps_done)' ran ||
+    fail "more kernels than two a sweep: $(cat ran)"
+
 # Long rows of much arithmetic are worth it by themselves; short ones are not, nor
 # is anything in mixed precision.
 unset GBM_CUDA_RECALL

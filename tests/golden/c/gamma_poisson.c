@@ -854,6 +854,9 @@ GBM_FN double density_of_chain(const struct gbm_sweeper *k)
     GBM_CHAIN_DENSITY(3, logdensity_x_v)
     return sum;
 }
+GBM_FN void known_of_chain(const struct gbm_sweeper *k, double *lp)
+{
+}
 GBM_KERNEL_CHAINS
 #else
 GBM_KERNEL(update_a_v, 0)

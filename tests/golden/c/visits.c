@@ -578,6 +578,9 @@ GBM_FN double density_of_chain(const struct gbm_sweeper *k)
     GBM_CHAIN_DENSITY(2, logdensity_y_v)
     return sum;
 }
+GBM_FN void known_of_chain(const struct gbm_sweeper *k, double *lp)
+{
+}
 GBM_KERNEL_CHAINS
 #else
 GBM_KERNEL(update_b_v, 0)

@@ -742,6 +742,9 @@ GBM_FN double density_of_chain(const struct gbm_sweeper *k)
     GBM_CHAIN_DENSITY(1, logdensity_y_v)
     return sum;
 }
+GBM_FN void known_of_chain(const struct gbm_sweeper *k, double *lp)
+{
+}
 GBM_KERNEL_CHAINS
 #else
 GBM_KERNEL_SPLIT(update_y_z_v, prepare_y_z_v, finish_y_z_v, struct conditional_y_z_v, 0)
