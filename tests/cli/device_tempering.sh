@@ -76,7 +76,7 @@ climb() { # NAME OPTION...
     local out=$1
     shift
     status 0 ./m --data m.R --quiet --method tempering --chains 2 --device cuda \
-        --replicas 5 --warmup 50 --draws 60 --thin 3 --lp --format csv \
+        --replicas 5 --warmup 50 --draws 60 --thin 3 --lp --seed 2 --format csv \
         --digits 15 --out "$out.csv" --summary "$out.json" "$@"
 }
 for precision in double single; do
