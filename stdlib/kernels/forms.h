@@ -26,6 +26,9 @@
 #define GBM_FORM_ERROR 3.814697265625e-6f /* 2^-18 */
 /* Of a coefficient as a difference of densities, relative to these. */
 #define GBM_FORM_DIFFERENCE (8 * (float)GBM_EPSILON)
+/* How far apart the points of differences lie: what rounding leaves of them is
+ * divided by that, or its square. */
+#define GBM_FORM_APART 8
 /* Values with larger coefficients are not bounded; the largest coefficient is
  * made at most this. */
 #define GBM_FORM_LARGE 1e25f
@@ -148,8 +151,8 @@ gbm_form_scale(const struct state *s, const typename TRIALS::layout *at,
     }
 }
 
-/* The density at u of a row whose columns first and second are `by` and 1 of
- * their units from the mean; further by 1 if both are the same. */
+/* The density at u of a row whose columns first and second are `by` and
+ * GBM_FORM_APART of their units from the mean. */
 template <class TRIALS>
 GBM_FN gbm_total gbm_form_probe(const typename TRIALS::layout *at,
                                 const gbm_total *u, const float *mean,
@@ -161,7 +164,8 @@ GBM_FN gbm_total gbm_form_probe(const typename TRIALS::layout *at,
     gbm_total x[columns], own[room > 0 ? room : 1], density[1];
     GBM_EACH_FORM(c, columns)
     {
-        const gbm_total far = (c == first ? by : 0) + (c == second ? 1 : 0);
+        const gbm_total far =
+            c == first ? by : (c == second ? (gbm_total)GBM_FORM_APART : 0);
         x[c] = TRIALS::layout::flag(c)
                    ? 1
                    : (gbm_total)mean[c] + far / (gbm_total)inverse[c];
@@ -203,34 +207,39 @@ GBM_FN void gbm_form_factors(int j, int *first, int *second)
 }
 
 /* The coefficient of feature j; *size: of the densities that it is a difference
- * of. */
+ * of, *rounds: of what rounding leaves of it, in its own unit. */
 template <class TRIALS>
 GBM_FN gbm_total gbm_form_coefficient(const typename TRIALS::layout *at,
                                       const gbm_total *u, const float *mean,
                                       const float *inverse, int j,
-                                      gbm_total none, float *size)
+                                      gbm_total none, float *size,
+                                      float *rounds)
 {
+    constexpr float apart = GBM_FORM_APART;
     constexpr int columns = gbm_forms<TRIALS>::columns;
     int a, b;
     gbm_form_factors<TRIALS>(j, &a, &b);
     const bool linear = b == columns, square = a == b;
     const gbm_total up =
-        gbm_form_probe<TRIALS>(at, u, mean, inverse, a, 1, columns);
+        gbm_form_probe<TRIALS>(at, u, mean, inverse, a, apart, columns);
     const gbm_total other =
         linear || square
-            ? gbm_form_probe<TRIALS>(at, u, mean, inverse, a, -1, columns)
-            : gbm_form_probe<TRIALS>(at, u, mean, inverse, b, 1, columns);
+            ? gbm_form_probe<TRIALS>(at, u, mean, inverse, a, -apart, columns)
+            : gbm_form_probe<TRIALS>(at, u, mean, inverse, b, apart, columns);
     const gbm_total both =
         linear || square
             ? none
-            : gbm_form_probe<TRIALS>(at, u, mean, inverse, a, 1, b);
+            : gbm_form_probe<TRIALS>(at, u, mean, inverse, a, apart, b);
     const float most = fmaxf(fabsf((float)up), fabsf((float)other));
     *size = fmaxf(fmaxf(most, fabsf((float)both)), fabsf((float)none));
+    const float unit = j == 0 ? 1 : linear ? apart : apart * apart;
+    *rounds = *size / unit;
     if (j == 0)
         return none;
-    return linear   ? (up - other) / 2
-           : square ? (up + other) / 2 - none
-                    : both - up - other + none;
+    return (linear   ? (up - other) / 2
+            : square ? (up + other) / 2 - none
+                     : both - up - other + none) /
+           unit;
 }
 
 /* The words of value number k of a chain, by a warp; u: what the value tells.
@@ -259,7 +268,7 @@ GBM_FN void gbm_form_value(const struct state *s,
                     (long long)(k / 8) * forms::steps * 128;
     constexpr int pairs = forms::steps * GBM_FORM_DEPTH / 2;
     constexpr int turns = (pairs + 31) / 32;
-    gbm_total squares = 0;
+    gbm_total squares = 0, round = 0; /* of coefficients, of their rounding */
     float largest = 0, top = 0, c[turns][2];
     GBM_EACH_FORM(i, turns)
     {
@@ -269,19 +278,22 @@ GBM_FN void gbm_form_value(const struct state *s,
             c[i][h] = 0;
             if (j >= forms::features)
                 continue;
-            float size;
+            float size, rounds;
             const gbm_total exact = gbm_form_coefficient<TRIALS>(
-                at, u, mean, inverse, j, none, &size);
+                at, u, mean, inverse, j, none, &size, &rounds);
             squares += exact * exact;
+            round += (gbm_total)rounds * rounds;
             c[i][h] = (float)exact;
             largest = fmaxf(largest, size);
             top = fmaxf(top, fabsf(c[i][h]));
         }
     }
     const float norm = (float)real_sqrt(gbm_team_sum(team, squares));
+    const float rounding = (float)real_sqrt(gbm_team_sum(team, round));
     largest = (float)gbm_team_max(team, (gbm_total)largest);
     top = (float)gbm_team_max(team, (gbm_total)top);
-    const bool bounded = norm < GBM_FORM_LARGE && largest < GBM_FORM_LARGE;
+    const bool bounded = norm < GBM_FORM_LARGE && largest < GBM_FORM_LARGE &&
+                         rounding < GBM_FORM_LARGE;
     float unit = 1; /* the power of two below GBM_FORM_MOST / top */
     if (bounded && top > 1 / GBM_FORM_LARGE)
         unit = __int_as_float(__float_as_int(GBM_FORM_MOST / top) & 0x7f800000);
@@ -298,9 +310,7 @@ GBM_FN void gbm_form_value(const struct state *s,
         word[within / 8] = packed;
         word[2 + within / 8] = gbm_form_rest(first, second, packed);
     }
-    const float weight =
-        GBM_FORM_ERROR * norm +
-        GBM_FORM_DIFFERENCE * sqrtf((float)forms::features) * largest;
+    const float weight = GBM_FORM_ERROR * norm + GBM_FORM_DIFFERENCE * rounding;
     const int sort = rest && u[0] == -GBM_INF ? GBM_FORM_ABSENT
                      : rest && bounded        ? GBM_FORM_BOUNDED
                                               : GBM_FORM_ODD;

@@ -48,7 +48,7 @@ enum {
     GBM_FORM_THREADS = 128,
     GBM_FORM_VALUES = 32,
     GBM_FORM_PLACES = 40,
-    GBM_FORM_ROWS = 33,
+    GBM_FORM_ROWS = 36, /* what a warp stores of a product: in all banks */
     GBM_FORM_DEPTH = 16
 };
 #define GBM_FORM_STEPS(features)                                               \
