@@ -101,23 +101,6 @@ static void emit_marks(struct compiler *c, struct text *out,
     text_append(out, "}\n#endif\n");
 }
 
-/* Its most probable value as of the last time. */
-static void emit_label(struct compiler *c, struct text *out,
-                       const struct step *s)
-{
-    const struct family *f = s->family;
-    struct emitter e = emitter_new(c, out);
-    emit_open_element_function(
-        &e, f,
-        intern_format(c,
-                      "#ifdef __CUDACC__\nGBM_FN int label_%s(const struct "
-                      "state *s, long long element)",
-                      family_id(c, f)));
-    emit_line(&e, "return %s;",
-              emit_int(&e, sym_ref(c, f->var, f->var->ndim, f->lower)));
-    text_append(out, "}\n#endif\n");
-}
-
 static void emit_marked_cells(struct text *out, const struct step *s)
 {
     const char *weights = s->family->var->weights->cname;
@@ -139,7 +122,6 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     if (own->by_rows) {
         emit_weights(c, out, s);
         emit_marks(c, out, s);
-        emit_label(c, out, s);
     }
     emit_marked_cells(out, s);
 }

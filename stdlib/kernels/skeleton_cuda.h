@@ -437,10 +437,6 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
         {                                                                      \
             return weights_##id(s, element, total);                            \
         }                                                                      \
-        GBM_FN int label(const struct state *s, long long element)             \
-        {                                                                      \
-            return label_##id(s, element);                                     \
-        }                                                                      \
         GBM_FN struct gbm_marks marks(const struct state *s,                   \
                                       long long element)                       \
         {                                                                      \
