@@ -249,6 +249,11 @@ void emit_weighted_table(struct compiler *c, struct text *out,
                          const struct tallied *k);
 void emit_weighted_lengths(struct compiler *c, struct text *out,
                            const struct family *f);
+/* The table with which the device fills f, the first of its tally, and what f
+ * has of it (stdlib/kernels/weighted_product.h); NULL: there is none. */
+const struct family *emit_weighted_rest(struct compiler *c,
+                                        const struct family *f,
+                                        const char **how);
 /* Returns the length of what draws the family forward and starts it. */
 size_t emit_family(struct compiler *c, struct text *out, struct model *m,
                    struct family *f);

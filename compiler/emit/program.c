@@ -143,6 +143,42 @@ static bool is_derived(const struct family *f)
     return !f->stochastic && f->var->role != ROLE_CONSTANT;
 }
 
+/* What kernels of weighted tables have to know of these. */
+static void emit_weighted_tables(struct text *out, struct compiler *c,
+                                 const struct model *m)
+{
+    const char *how;
+    for (const struct family *f = m->families; f; f = f->next)
+        if (is_derived(f) && emit_tally_weighted(f))
+            text_printf(out, "GBM_WEIGHTED_TABLE(%s, %s)\n",
+                        sweep_derive_name(c, f), family_id(c, f));
+    for (const struct family *f = m->families; f; f = f->next) {
+        if (!is_derived(f) || !emit_tally_weighted(f))
+            continue;
+        const struct family *rest = emit_weighted_rest(c, f, &how);
+        if (rest)
+            text_printf(out, "GBM_WEIGHTED_WITH(%s, %s, %s, %s)\n",
+                        sweep_derive_name(c, f), family_id(c, f),
+                        sweep_derive_name(c, rest), how);
+    }
+}
+
+static void emit_weighted_kernel(struct text *out, struct compiler *c,
+                                 const struct family *f)
+{
+    const char *name = sweep_derive_name(c, f), *how;
+    const struct family *first = f->tally->sums->family;
+    const struct family *rest = emit_weighted_rest(c, first, &how);
+    if (rest && f == first)
+        text_printf(out, "GBM_KERNEL_WEIGHTED_WITH(%s, %s)\n", name,
+                    sweep_derive_name(c, rest));
+    else if (rest && f == rest)
+        text_printf(out, "GBM_KERNEL_WEIGHTED_REST(%s, %s)\n", name,
+                    sweep_derive_name(c, first));
+    else
+        text_printf(out, "GBM_KERNEL_WEIGHTED(%s)\n", name);
+}
+
 /* The kernels of the steps, one by one. */
 static void emit_step_kernels(struct text *out, struct compiler *c,
                               const struct model *m)
@@ -155,10 +191,12 @@ static void emit_step_kernels(struct text *out, struct compiler *c,
         else
             text_printf(out, "GBM_KERNEL(%s, %d)\n", s->name, s->number);
     }
+    emit_weighted_tables(out, c, m);
     for (const struct family *f = m->families; f; f = f->next)
-        if (is_derived(f) && emit_tally_beside(f))
-            text_printf(out, "GBM_KERNEL_%s(%s, %s)\n",
-                        emit_tally_weighted(f) ? "WEIGHTED" : "TALLY",
+        if (is_derived(f) && emit_tally_weighted(f))
+            emit_weighted_kernel(out, c, f);
+        else if (is_derived(f) && emit_tally_beside(f))
+            text_printf(out, "GBM_KERNEL_TALLY(%s, %s)\n",
                         sweep_derive_name(c, f), family_id(c, f));
         else if (is_derived(f))
             text_printf(out, "GBM_KERNEL_DERIVE(%s)\n",

@@ -2,7 +2,8 @@
  * rows are one loop and its cells a rectangle (stdlib/kernels/weighted.h has
  * the loops): how many groups, cells and rows there are; what a row weighs in a
  * group, and what it adds to a cell there, weighted by that, as a product;
- * whether cells are symmetric. */
+ * whether cells are symmetric, and whether what a row adds is a number of the
+ * loops before the last times one of the last. */
 #include "emit/emit.h"
 
 bool emit_tally_weighted(const struct family *f)
@@ -98,6 +99,17 @@ static bool is_symmetric(struct compiler *c, const struct tallied *k)
         return false;
     const symp by[] = {sym_loop(c, loops[2]), sym_loop(c, loops[1])};
     return sym_same(sym_replace_loops(c, k->term, loops + 1, 2, by), k->term);
+}
+
+/* Whether the tail has nothing to do with the loops between the group's and the
+ * last, so that cells are products of a head and a tail. */
+static bool is_apart(struct compiler *c, const struct tallied *k)
+{
+    const symp tail = part_of_term(c, k, true);
+    for (int i = 1; i < k->family->nloops - 1; i++)
+        if (sym_has_loop(tail, k->family->loops[i]))
+            return false;
+    return true;
 }
 
 /* ---- what all rows read of a cell -------------------------------------------
@@ -230,7 +242,8 @@ void emit_weighted_table(struct compiler *c, struct text *out,
     emit_number(c, out, "rows", id, sym_length(c, r->lower[0], r->upper[0]));
     emit_weight(c, out, f, id);
     emit_marks(c, out, f, id);
-    text_printf(out, "enum { symmetric_%s = %d };\n", id, is_symmetric(c, k));
+    text_printf(out, "enum { symmetric_%s = %d, apart_%s = %d };\n", id,
+                is_symmetric(c, k), id, is_apart(c, k));
     emit_still(c, out, k, id);
     emit_part_of_term(c, out, k, id, false);
     emit_part_of_term(c, out, k, id, true);
@@ -252,4 +265,59 @@ void emit_weighted_lengths(struct compiler *c, struct text *out,
     emit_line(&e, "out[0] = %s;", emit_int(&e, outers));
     emit_line(&e, "out[1] = %s;", emit_int(&e, lasts));
     text_append(out, "}\n");
+}
+
+/* ---- tables that are filled together ----------------------------------------
+ */
+
+/* A reference to what may have moved behind the first table's own. */
+static bool moves(symp e, const void *unused)
+{
+    (void)unused;
+    return e->kind == SYM_REF && e->var->role != ROLE_GIVEN &&
+           e->var->role != ROLE_CONSTANT && !e->var->leaf;
+}
+
+/* Whether the first table has the sums of the tails of the other. */
+static bool has_tails(struct compiler *c, const struct tallied *first,
+                      const struct tallied *k)
+{
+    struct loop *const *loops = k->family->loops, *const *own =
+                                                      first->family->loops;
+    const int last = k->family->nloops - 1;
+    if (first->family->nloops != 2 || !is_symmetric(c, k) ||
+        !sym_same(loops[last]->lower, own[1]->lower) ||
+        !sym_same(loops[last]->upper, own[1]->upper))
+        return false;
+    struct loop *const of[] = {loops[0], loops[last]};
+    const symp by[] = {sym_loop(c, own[0]), sym_loop(c, own[1])};
+    return sym_same(sym_replace_loops(c, part_of_term(c, k, true), of, 2, by),
+                    first->term);
+}
+
+static const char *way_of(struct compiler *c, const struct tallied *first,
+                          const struct tallied *k)
+{
+    if (!emit_tally_weighted(k->family) || !is_apart(c, k) ||
+        k->family->nloops < 2 ||
+        !sym_same(k->family->loops[0]->upper, first->family->loops[0]->upper))
+        return NULL;
+    if (sym_is(first->term, 1) && first->family->nloops == 1 &&
+        !sym_any(k->term, moves, NULL))
+        return "GBM_WEIGHTED_COUNT";
+    return has_tails(c, first, k) ? "GBM_WEIGHTED_TAILS" : NULL;
+}
+
+const struct family *
+emit_weighted_rest(struct compiler *c, const struct family *f, const char **how)
+{
+    const struct tallied *first = f->tally->sums;
+    if (first->family != f || !emit_tally_weighted(f))
+        return NULL;
+    for (const struct tallied *k = first->next; k; k = k->next) {
+        *how = way_of(c, first, k);
+        if (*how)
+            return k->family;
+    }
+    return NULL;
 }

@@ -268,7 +268,9 @@ static void add_sizes(struct cuda *c, struct options *o, int step,
     for (int i = 0; i < n && (size_t)used < room; i++)
         used += snprintf(out + used, room - (size_t)used, "%s%lld",
                          i ? "_" : "", (long long)sizes[i]);
-    if ((size_t)used < room)
+    if ((size_t)used < room && c->in->model->steps[step].weighted)
+        add_to_parts(o, out); /* one table may be filled with another */
+    else if ((size_t)used < room)
         add_option(o, part, out);
     if ((size_t)used < room && c->steps[step].by_rows &&
         c->steps[step].values.part != part)

@@ -541,15 +541,24 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
     }
 #endif
 
-/* The same of the table `id` where rows are weighted (weighted.h). */
+/* The same of the table `id` where rows are weighted (weighted.h): what its
+ * kernel has to know; the kernel; and those of a table, and of another one,
+ * `rest`, behind it, with which the device fills the first, too, where it can:
+ * `more` says what it is. */
 #ifdef GBM_CHAINS
-#define GBM_KERNEL_WEIGHTED(function, id) GBM_KERNEL_DERIVE(function)
+#define GBM_WEIGHTED_TABLE(function, id)
+#define GBM_WEIGHTED_WITH(function, id, rest, how)
+#define GBM_KERNEL_WEIGHTED(function) GBM_KERNEL_DERIVE(function)
+#define GBM_KERNEL_WEIGHTED_WITH(function, rest) GBM_KERNEL_DERIVE(function)
+#define GBM_KERNEL_WEIGHTED_REST(function, first) GBM_KERNEL_DERIVE(function)
 #else
-#define GBM_KERNEL_WEIGHTED(function, id)                                      \
+#define GBM_WEIGHTED_TABLE(function, id)                                       \
     struct function##_table {                                                  \
         static constexpr int outers = GBM_SIZE(function, 1, 1);                \
         static constexpr int lasts = GBM_SIZE(function, 2, 1);                 \
         static constexpr bool symmetric = symmetric_##id != 0;                 \
+        static constexpr bool apart = apart_##id != 0;                         \
+        static constexpr int more = GBM_WEIGHTED_ALONE;                        \
         static constexpr bool marked = GBM_SIZE(function, 3, 0) > 0;           \
         GBM_FN int groups(const struct state *s) { return groups_##id(s); }    \
         GBM_FN int rows(const struct state *s) { return rows_##id(s); }        \
@@ -580,22 +589,50 @@ GBM_FN real gbm_team_from(const struct gbm_team *team, real x, int lane)
         {                                                                      \
             put_##id(s, element, sum);                                         \
         }                                                                      \
-    };                                                                         \
+        GBM_FN void put_more(const struct state *, long long, gbm_total)       \
+        {                                                                      \
+        }                                                                      \
+    };
+#define GBM_WEIGHTED_WITH(function, id, rest, how)                             \
+    struct function##_with : rest##_table {                                    \
+        static constexpr int more = how;                                       \
+        static constexpr bool fills =                                          \
+            GBM_SIZE(function, 0, 0) > 0 && GBM_SIZE(rest, 0, 0) > 0 &&        \
+            (how == GBM_WEIGHTED_COUNT ||                                      \
+             GBM_SIZE(function, 2, 1) == rest##_table::lasts) &&               \
+            gbm_weighted_has_room<rest##_table>(how);                          \
+        GBM_FN void put_more(const struct state *s, long long element,         \
+                             gbm_total sum)                                    \
+        {                                                                      \
+            put_##id(s, element, sum);                                         \
+        }                                                                      \
+    };
+#define GBM_KERNEL_OF_TABLE(function, table)                                   \
     GBM_HEAD(function,                                                         \
              GBM_SIZE(function, 0, 0) > 0                                      \
                  ? GBM_WEIGHTED_THREADS                                        \
                  : GBM_BLOCK(GBM_LANES(GBM_LANES_##function)),                 \
-             gbm_weighted_tile<function##_table>::blocks)                      \
+             gbm_weighted_tile<table>::blocks)                                 \
     (const struct state base, const int *elements, long long first,            \
      long long count, int chains, int sequential)                              \
     {                                                                          \
         GBM_WORKER(function)                                                   \
         if constexpr (GBM_SIZE(function, 0, 0) > 0) {                          \
-            gbm_weighted_table<function##_table>(base, count, chains);         \
+            gbm_weighted_run((const table *)NULL, base, count, chains);        \
         } else {                                                               \
             GBM_DERIVE_LOOP(function)                                          \
         }                                                                      \
     }
+#define GBM_KERNEL_WEIGHTED(function)                                      \
+    GBM_KERNEL_OF_TABLE(function, function##_table)
+#define GBM_KERNEL_WEIGHTED_WITH(function, rest)                               \
+    using function##_filled = gbm_either<function##_with::fills,               \
+                                         function##_with, function##_table>;   \
+    GBM_KERNEL_OF_TABLE(function, function##_filled::type)
+#define GBM_KERNEL_WEIGHTED_REST(function, first)                              \
+    using function##_filled =                                                  \
+        gbm_either<first##_with::fills, gbm_weighted_filled, function##_table>; \
+    GBM_KERNEL_OF_TABLE(function, function##_filled::type)
 #endif
 
 /* weight, score: [chains][count] */

@@ -6,12 +6,14 @@
  * there are few cells: the last of them to end adds up what all have, in their
  * order. Most weights of a mixture are 0: each lane lists rows that are not,
  * and lanes go through their lists together, each with rows of its own. Where
- * marks say which are (weight_marks.h), no other weight is read. CUDA C;
- * included by skeleton_cuda.h. */
+ * marks say which are (weight_marks.h), no other weight is read, and in single
+ * precision sums of products are products of matrices, of a group's rows at a
+ * time (weighted_product.h). CUDA C; included by skeleton_cuda.h. */
 #ifndef GBM_WEIGHTED_H
 #define GBM_WEIGHTED_H
 
 #include "weight_marks.h"
+#include "weighted_product.h"
 
 enum {
     GBM_WEIGHTED_WARPS = GBM_WEIGHTED_THREADS / 32,
@@ -49,6 +51,20 @@ template <class TABLE> struct gbm_weighted_tile {
         triangle ? lasts * (lasts + 1) / 2 : outers * lasts;
     static constexpr int last_pieces = (TABLE::lasts + lasts - 1) / lasts;
     static constexpr int outer_pieces = (TABLE::outers + outers - 1) / outers;
+    /* By products of matrices, where there are tensor cores. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    static constexpr bool product = false;
+#else
+    static constexpr bool product =
+        TABLE::marked && TABLE::apart && sizeof(gbm_total) == 4 &&
+        TABLE::outers <= GBM_PRODUCT_SIDE && TABLE::lasts <= GBM_PRODUCT_SIDE &&
+        outer_pieces * last_pieces == 1 && cells >= GBM_PRODUCT_LEAST;
+#endif
+    /* Cells of what is filled with it. */
+    static constexpr int others = TABLE::more == GBM_WEIGHTED_COUNT   ? 1
+                                  : TABLE::more == GBM_WEIGHTED_TAILS ? lasts
+                                                                      : 0;
+    static constexpr int all = cells + others;
     /* Rows that are read ahead; of counts alone more took longer (H200). */
     static constexpr int ahead = cells == 1 || cells > 32 ? 4 : 8;
     /* Listed rows that are read at once: where cells are few a lane waits. And
@@ -57,7 +73,7 @@ template <class TABLE> struct gbm_weighted_tile {
                                         sizeof(gbm_total) == 4
                                     ? 2
                                     : 1;
-    static constexpr int blocks = rows;
+    static constexpr int blocks = product ? 2 : rows;
     /* Number of a cell, of a triangle's with last >= outer. */
     static __device__ constexpr int number(int outer, int last)
     {
@@ -86,8 +102,23 @@ union gbm_weighted_room {
     gbm_total shares[GBM_WEIGHTED_TOGETHER][GBM_WEIGHTED_WARPS][32];
 };
 
+/* Whether products have a head more, and a tail more, that are 1. */
+template <class TABLE> __device__ constexpr bool gbm_weighted_has_room(int more)
+{
+    return gbm_weighted_tile<TABLE>::product &&
+           TABLE::outers < GBM_PRODUCT_SIDE &&
+           (more != GBM_WEIGHTED_COUNT || TABLE::lasts < GBM_PRODUCT_SIDE);
+}
+
+template <bool FIRST, class A, class B> struct gbm_either {
+    using type = A;
+};
+template <class A, class B> struct gbm_either<false, A, B> {
+    using type = B;
+};
+
 template <class TABLE> struct gbm_weighted_shares {
-    gbm_total sums[GBM_WEIGHTED_SHARED][gbm_weighted_tile<TABLE>::cells][32];
+    gbm_total sums[GBM_WEIGHTED_SHARED][gbm_weighted_tile<TABLE>::all][32];
     unsigned ended[GBM_WEIGHTED_SHARED];
 };
 
@@ -408,6 +439,11 @@ GBM_FN void gbm_weighted_put(const struct state *s,
     int outer = cell / tile::lasts, last = cell % tile::lasts;
     if (!u->exists)
         return;
+    if (cell >= tile::cells) {
+        TABLE::put_more(
+            s, u->group * (long long)tile::others + cell - tile::cells, sum);
+        return;
+    }
     if (tile::triangle) {
         for (last = 0; tile::number(0, last + 1) <= cell;)
             last++;
@@ -418,6 +454,61 @@ GBM_FN void gbm_weighted_put(const struct state *s,
                sum);
 }
 
+/* The sums of a part of the rows in the cells of a unit: each(c, sum) is called
+ * for cell c by the lanes of one warp. */
+template <class TABLE, class EACH>
+GBM_FN void gbm_weighted_by_threads(const struct state *s,
+                                    const struct gbm_weighted_unit *u, int rows,
+                                    EACH each)
+{
+    enum { CELLS = gbm_weighted_tile<TABLE>::cells };
+    __shared__ union gbm_weighted_room room;
+    gbm_total sum[CELLS];
+    gbm_weighted_sums<TABLE>(s, u, rows, &room, sum);
+    gbm_weighted_gather<CELLS>(sum, &room, each);
+}
+
+/* The same by products: a block marks which of some rows have a weight in each
+ * group, then each warp takes
+ * one of the groups after the other: sums are the same whoever does. */
+template <class TABLE, class EACH>
+GBM_FN void gbm_weighted_by_products(const struct state *s,
+                                     const struct gbm_weighted_unit *u,
+                                     int rows, EACH each)
+{
+    using tile = gbm_weighted_tile<TABLE>;
+    enum { CELLS = tile::all, WARPS = GBM_WEIGHTED_WARPS };
+    __shared__ struct gbm_product_room<CELLS, WARPS> room;
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    const int first = u->warp * 32, groups = TABLE::groups(s) - first;
+    for (int i = threadIdx.x; i < 32 * CELLS; i += blockDim.x)
+        room.sums[i % 32][i / 32] = 0;
+    for (int from = u->part * GBM_PRODUCT_ROWS; from < rows;
+         from += u->parts * GBM_PRODUCT_ROWS) {
+        for (int k = warp; k < GBM_PRODUCT_ROWS / 32; k += WARPS)
+            room.rows[k][lane] = gbm_marks_turn(
+                gbm_weighted_word<TABLE>(s, u, from + 32 * k + lane, rows));
+        if (threadIdx.x == 0)
+            room.next = 0;
+        __syncthreads();
+        for (;;) {
+            int g = 0;
+            if (lane == 0)
+                g = (int)atomicAdd(&room.next, 1u);
+            g = __shfl_sync(0xffffffffu, g, 0);
+            if (g >= 32 || g >= groups)
+                break;
+            gbm_product_add<TABLE, tile>(s, first + g, from, room.rows[lane][g],
+                                         &room.lists[warp], room.sums[g]);
+        }
+        __syncthreads();
+    }
+    __syncthreads();
+    for (int c = warp; c < CELLS; c += WARPS)
+        each(c, room.sums[lane][c]);
+    __syncthreads(); /* the next part begins anew */
+}
+
 /* A part of the rows for the tile of a unit. */
 template <class TABLE>
 GBM_FN void gbm_weighted_part(const struct state *s,
@@ -425,21 +516,22 @@ GBM_FN void gbm_weighted_part(const struct state *s,
                               long long number,
                               struct gbm_weighted_shares<TABLE> *all)
 {
-    enum { CELLS = gbm_weighted_tile<TABLE>::cells };
+    using tile = gbm_weighted_tile<TABLE>;
     const int own = threadIdx.x % 32, warp = threadIdx.x / 32;
     const long long first = number * u->parts;
-    __shared__ union gbm_weighted_room room;
-    gbm_total sum[CELLS];
-    gbm_weighted_sums<TABLE>(s, u, rows, &room, sum);
-    gbm_weighted_gather<CELLS>(sum, &room, [&](int c, gbm_total total) {
+    const auto each = [&](int c, gbm_total total) {
         if (u->parts == 1)
             gbm_weighted_put<TABLE>(s, u, c, total);
         else
             all->sums[first + u->part][c][own] = total;
-    });
+    };
+    if constexpr (tile::product)
+        gbm_weighted_by_products<TABLE>(s, u, rows, each);
+    else
+        gbm_weighted_by_threads<TABLE>(s, u, rows, each);
     if (u->parts == 1 || !gbm_weighted_ends(&all->ended[number], u->parts))
         return;
-    for (int c = warp; c < CELLS; c += GBM_WEIGHTED_WARPS) {
+    for (int c = warp; c < tile::all; c += GBM_WEIGHTED_WARPS) {
         gbm_total total = 0;
 #pragma unroll 8
         for (int i = 0; i < u->parts; i++)
@@ -475,6 +567,23 @@ GBM_FN void gbm_weighted_table(const struct state &base, long long count,
         unit.parts = parts;
         gbm_weighted_part<TABLE>(&s, &unit, rows, b / parts, &all);
     }
+}
+
+/* The kernel's, by a table; one may have been filled with another already. */
+template <class TABLE>
+GBM_FN void gbm_weighted_run(const TABLE *, const struct state &base,
+                             long long count, int chains)
+{
+    gbm_weighted_table<TABLE>(base, count, chains);
+}
+
+struct gbm_weighted_filled;
+template <> struct gbm_weighted_tile<gbm_weighted_filled> {
+    static constexpr int blocks = 1;
+};
+GBM_FN void gbm_weighted_run(const struct gbm_weighted_filled *,
+                             const struct state &, long long, int)
+{
 }
 
 #endif
