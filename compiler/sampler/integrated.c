@@ -256,10 +256,10 @@ static void find_nodes(struct integrated *k)
         return;
     if (!k->step->support.bounds && !is_count(k->m, k->step))
         find_nodes_below(k, added);
-    if (!k->n && !added)
-        sampler_find_common_children(k);
     if (!k->n && tries_values(k->step) && !k->step->support.bounds)
         sampler_find_tried(k);
+    if (!k->n && !added)
+        sampler_find_common_children(k);
 }
 
 static bool reads(const struct model *m, const struct factor *g,

@@ -7,6 +7,7 @@
  * drawn directly behind it: Liu (1994), The collapsed Gibbs sampler, J. Am.
  * Stat. Assoc. 89. What rows below a node tell of a value of it is a table, as
  * it is the same under all labels. */
+#include "condition/find.h"
 #include "sampler/integrated.h"
 #include "sampler/moves.h"
 #include <math.h>
@@ -101,12 +102,14 @@ static symp told_by(const struct integrated *k, const struct part *p, symp cell,
                     symp value)
 {
     struct compiler *c = k->c;
-    symp rule = p->factor->rule, e = p->logp;
+    symp rule = condition_in_part(c, p, p->factor->rule), e = p->logp;
     bool rows;
     if (p->inverse || p->value || p->copies || p->factor->opaque ||
-        !has_only(e, cell) || (rule && model_reads(k->m, rule, cell->var)))
+        !has_only(e, cell) || (rule && !has_only(rule, cell)))
         return NULL;
     symp power = sampler_take_power(c, p, &e);
+    if (rule) /* that it is kept is no matter of the power: the prior's */
+        e = sym_select(c, rule, e, sym_num(c, -(double)INFINITY));
     e = sym_select(c, emit_part_guard(c, p), sym_replace(c, e, cell, value),
                    sym_num(c, 0));
     if (!is_apart(k, e))

@@ -13,16 +13,17 @@ model {
     for (t in 1:T) { y[i,t] ~ dbern(q[z[i]]) }
     v[i] ~ dcat(R[z[i],])
   }
-  there ~ dbern(0.4)
+  there ~ dbern(share)
+  share ~ dbeta(2, 3)
   for (i in 1:n) {
     s[i] ~ dbern(0.9 * there)
-    u[i] ~ dbern(0.1 + 0.3 * s[i])
+    u[i] ~ dbern(0.1 + more * s[i])
   }
   for (k in 1:4) { q[k] ~ dunif(0, 1) }
 }
 M
 cat >joint.json <<'M'
-{"n": 3, "T": 2, "w": [0.3, 0.7], "W": [[0.5, 0.5, 0], [0, 0, 1]],
+{"n": 3, "T": 2, "more": 0.3, "w": [0.3, 0.7], "W": [[0.5, 0.5, 0], [0, 0, 1]],
  "P": [[0.5, 0.2, 0.3, 0], [0, 0.4, 0.6, 0], [1, 0, 0, 0]],
  "R": [[0.3, 0.7], [0, 1], [0.8, 0.2], [0.5, 0.5]],
  "y": [[1, 0], [1, null], [null, null]], "v": [2, null, null], "u": [0, 0, 1], "z": [null, null, null]}
