@@ -207,6 +207,14 @@ static bool has_numbers(struct compiler *c, const struct model *m,
            !(g->upper && sym_has_var(g->upper, v));
 }
 
+/* What the loop of a plate w[k + 1] is for the one of this number. */
+static symp loop_at_number(const struct pair *p)
+{
+    symp offset;
+    sym_plain_loop(p->c, p->node->lower[0], &offset);
+    return sym_sub(p->c, p->at, offset);
+}
+
 static symp at_number(struct compiler *c, const struct factor *g, symp e,
                       symp at)
 {
@@ -222,16 +230,17 @@ static const struct family *alone(const struct pair *p)
     struct family *f = NEW(c, struct family);
     struct factor *g = NEW(c, struct factor);
     const struct factor *all = p->node->factor;
+    symp at = loop_at_number(p);
     *f = *p->node;
     *g = *all;
     f->nloops = g->nloops = 0;
     f->lower[0] = p->at;
     f->factor = g;
     g->family = f;
-    g->logp = at_number(c, all, all->logp, p->at);
-    g->value = at_number(c, all, all->value, p->at);
-    g->lower = at_number(c, all, all->lower, p->at);
-    g->upper = at_number(c, all, all->upper, p->at);
+    g->logp = at_number(c, all, all->logp, at);
+    g->value = at_number(c, all, all->value, at);
+    g->lower = at_number(c, all, all->lower, at);
+    g->upper = at_number(c, all, all->upper, at);
     return f;
 }
 
@@ -314,7 +323,7 @@ static struct step *make_step(const struct pair *p)
     }
     struct part *prior = sampler_all_instances(c, p->node->factor);
     if (p->at && p->node->nloops)
-        prior->solved[0] = p->at;
+        prior->solved[0] = loop_at_number(p);
     sampler_push_part(&s->parts, prior);
     s->block.members[s->block.n].family = p->node;
     s->block.members[s->block.n++].count = sym_num(c, 1);

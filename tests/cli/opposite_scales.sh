@@ -41,9 +41,9 @@ status 0 ./few geweke --data few.json --draws 4000
 
 # Nodes of an array that are read by their numbers, of a plate and of statements
 # of their own.
-sed 's/\<sigma ~.*/for (k in 1:2) { w[k] ~ dunif(0.1, top[k]) }/; s/\<mu +/w[1] + mu +/
+sed 's/\<sigma ~.*/for (k in 2:3) { w[k-1] ~ dunif(0.1, top[k]) }/; s/\<mu +/w[1] + mu +/
      s/\<sigma\>/w[2]/; s/\<rho\>/r[1]/; s/\<om\>/r[2]/' few.gbm >numbers.gbm
-sed 's/"N"/"top": [0.7, 1.5], "N"/' few.json >numbers.json
+sed 's/"N"/"top": [9, 0.7, 1.5], "N"/' few.json >numbers.json
 status 0 "$GBMC" --explain numbers.gbm
 prints '^[0-9]+ +e, w .* opposite scales'
 [ "$(grep -c 'opposite scales' .out)" = 4 ] || fail "not four moves by numbers"
