@@ -163,7 +163,7 @@ for i in 100, 500:
     y[i] = [6 * x for x in y[i]]
 json.dump({"N": N, "K": K, "P": P, "zero": [0] * P, "Q0": diagonal(.01),
            "R": diagonal(1), "two": [2] * K, "y": y}, open("wide.json", "w"))
-json.dump({"mu": [[m + random.gauss(0, 1) for m in row] for row in mu],
+json.dump({"mu": [[m + random.gauss(0, 1.2) for m in row] for row in mu],
            "w": [1 / K] * K, "Q": [diagonal(3)] * K}, open("init.json", "w"))
 E
 status 0 "$GBMC" -O 0 --with=gradients,expectation m.gbm -o m
