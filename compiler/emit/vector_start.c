@@ -30,9 +30,14 @@ static void emit_near_mean(struct emitter *e, const struct family *f,
         emit_line(e, "const real centre = %s;", centre);
         if (pass == 0)
             emit_line(e, "widest = gbm_widest(widest, %s - centre);", x);
+        else if (simplex)
+            emit_line(e,
+                      "%s = centre > 0 ? gbm_drawn_in(%s, centre, share, "
+                      "false) : %s; /* a structural zero stays */",
+                      x, x, x);
         else
-            emit_line(e, "%s = gbm_drawn_in(%s, centre, share, %s);", x, x,
-                      simplex ? "false" : "spread < 0");
+            emit_line(e, "%s = gbm_drawn_in(%s, centre, share, spread < 0);", x,
+                      x);
         emit_close(e, braces);
         e->nloops = depth;
         if (pass == 0)

@@ -63,7 +63,10 @@ GBM_INLINE real gbm_share_begin(struct gbm_rng *rng, const real cells[2],
                       cells[1] == GBM_STRUCTURAL_ZERO,
                beyond = !zero && (gbm_beyond_shares(cells[0]) ||
                                   gbm_beyond_shares(cells[1]));
-    const real side = cells[0] < cells[1] ? -1 : 1;
+    /* A structural zero may have a smaller cell beside it. */
+    const bool first =
+        zero ? cells[0] == GBM_STRUCTURAL_ZERO : cells[0] < cells[1];
+    const real side = first ? -1 : 1;
     real value[2] = {0, 0};
     for (int i = 0; i < (zero || beyond ? 2 : 0); i++)
         value[i] = density(context, side * (most - (real)i));

@@ -29,6 +29,13 @@ model {
 }
 E
 echo '{"al": [1, 1, 1], "y": 3}' >flat.json
+cat >zeros.gbm <<'E'
+model {
+  pi[1:4] ~ ddirch(al[])
+  y ~ dnorm(3 * pi[2], 4)
+}
+E
+echo '{"al": [0, 0.01, 0.01, 1], "y": 1}' >zeros.json
 echo '{"pi": [0, 0, 1]}' >edge.json
 status 0 "$GBMC" least.gbm -o least
 status 0 ./least run --data least.json --draws 5000 --summary least.out --quiet
@@ -38,6 +45,10 @@ status 0 ./among run --data among.json --draws 5000 --summary among.out --quiet
 status 0 "$GBMC" flat.gbm -o flat
 status 0 ./flat run --data flat.json --init edge.json --draws 5000 \
     --summary flat.out --quiet
+status 0 "$GBMC" -O1 zeros.gbm -o zeros
+status 0 ./zeros run --data zeros.json --warmup 300 --draws 300 \
+    --summary zeros.out --quiet
+status 0 ./zeros geweke --data zeros.json --quiet
 
 cat >shares.py <<'E'
 # sums over grids, of small cells in logarithms u
@@ -68,6 +79,10 @@ def among():
 def flat():
     for p in grid(0, 1, 1000):
         yield (1 - p) * exp(-0.5 * (3 - 3 * p) ** 2), {"pi[1]": p}
+# a structural zero stays where it is, whatever cells are smaller
+zero = json.load(open("zeros.out"))["parameters"]["pi[1]"]
+print(zero)
+assert zero["q5"] == zero["q95"] == 1e-30
 for model in (least, among, flat):
     found = json.load(open(model.__name__ + ".out"))["parameters"]
     for name, want in mean(model()).items():

@@ -312,7 +312,7 @@ static void start_pi_v(const struct state *s, struct gbm_rng *rng, int64_t eleme
             k_v_sum1 += a_v(k1_v);
         }
         const real centre = a_v(row1_v) / (real)k_v_sum1;
-        pi_v(row1_v) = gbm_drawn_in(pi_v(row1_v), centre, share, false);
+        pi_v(row1_v) = centre > 0 ? gbm_drawn_in(pi_v(row1_v), centre, share, false) : pi_v(row1_v); /* a structural zero stays */
     }
 }
 GBM_HOST_START(start_pi_v)
