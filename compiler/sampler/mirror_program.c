@@ -155,10 +155,9 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "const real here = density_%s(s, team, element);", s->name);
     emit_line(&e, "flip_%s(s, team, element);", s->name);
     emit_line(&e, "const real there = density_%s(s, team, element);", s->name);
-    emit_line(&e, k->n > 1 || k->bits
-                      ? "const bool flips = gbm_exchanged(here, there, u);"
-                      : "const bool flips = gbm_drawn_sign(here, there, "
-                        "u);");
+    emit_line(&e, k->n > 1 ? "const bool flips = gbm_exchanged(here, there, u);"
+                           : "const bool flips = gbm_drawn_sign(here, there, "
+                             "u);");
     emit_line(&e, "if (!flips)");
     emit_line(&e, "    flip_%s(s, team, element);", s->name);
     if (asks) {

@@ -63,6 +63,19 @@ model {
 E
 echo '{"x": [0, null, null], "y": [[1, 0, 1], [0, 1, 0], [0, 1, 0]]}' >groups.json
 runs groups 5000
+# a field whose two states are as probable
+cat >field.gbm <<'E'
+model {
+  for (i in 1:3) {
+    for (j in 1:3) { x[i,j] ~ dbern(0.5) }
+    for (j in 1:2) { right[i,j] ~ dpois(3 * (x[i,j] != x[i,j + 1])) }
+  }
+  for (i in 1:2) { for (j in 1:3) { down[i,j] ~ dpois(3 * (x[i,j] != x[i + 1,j])) } }
+  m <- mean(x[,])
+}
+E
+echo '{"right": [[0, 0], [0, 0], [0, 0]], "down": [[0, 0, 0], [0, 0, 0]]}' >field.json
+runs field 5000
 cat >exact.py <<'E'
 import json
 import math
@@ -102,6 +115,10 @@ for model in "loadings", "fixed":
         w = w * (u > 0)
     agrees(model, "load[1]", u, w)
     agrees(model, "load[2]", v, w)
+x = (np.arange(512)[:, None] >> np.arange(9) & 1).reshape(-1, 3, 3)
+apart = ((x[:, :, 1:] != x[:, :, :-1]).sum((1, 2)) +
+         (x[:, 1:] != x[:, :-1]).sum((1, 2)))
+agrees("field", "m", x.mean((1, 2)), np.exp(-3.0 * apart))
 d = json.load(open("groups.json"))
 found = json.load(open("groups.s"))["parameters"]
 states = [[n >> i & 1 for i in range(5)] for n in range(32)]
@@ -124,7 +141,7 @@ for k, name in enumerate(("x[2]", "x[3]", "z[1]", "z[2]", "z[3]")):
     assert f["rhat"] < 1.02 and abs(f["mean"] - mean) < 4 * f["mcse"] + 1e-3
 E
 status 0 python3 exact.py
-for name in plate fixed groups; do device_draws_as_host $name $name.json; done
+for name in plate fixed groups field; do device_draws_as_host $name $name.json; done
 
 # columns of loadings change apart, and all data are random
 cat >columns.gbm <<'E'
