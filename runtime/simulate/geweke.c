@@ -370,11 +370,12 @@ struct two_moments {
     double mean, variance;
 };
 
+/* Around the first one: the mean of equal numbers is that number. */
 static struct two_moments moments_of(const double *x, int64_t n)
 {
-    double mean = 0, m2 = 0;
+    double mean = n ? x[0] : 0, m2 = 0;
     for (int64_t i = 0; i < n; i++)
-        mean += x[i] / (double)n;
+        mean += (x[i] - x[0]) / (double)n;
     for (int64_t i = 0; i < n; i++)
         m2 += (x[i] - mean) * (x[i] - mean);
     return (struct two_moments){mean, m2 / (double)(n - 1)};

@@ -106,6 +106,8 @@ EOF
 echo '{"v": [0.2, null]}' >beside.json
 status 0 "$GBMC" beside.gbm -o beside
 status 0 ./beside geweke --data beside.json --draws 1000
+# nor is what is the same number, a's density, in many replicates a difference
+status 0 ./beside geweke --data beside.json --device cpu --draws 40000 --warmup 2 --threads 1
 
 # Nodes that feed each other in turn, in statements of their own: among counts a
 # draw that reads the one before may be the same by chance. And a statement that
