@@ -106,6 +106,18 @@ static double variance_of(const struct smc *t, int island, int steps)
     return fmax(1 - pow((double)n / (n - 1), steps) * (1 - squares), 0);
 }
 
+/* What of it the weights of a step leave where moves forget all of the
+ * particles but their distribution: never more than all of it, which in many
+ * steps with small weights is less than the noise of the estimate by descent.
+ */
+static double variance_of_weights(const struct smc *t)
+{
+    double squares = 0;
+    for (int i = 0; i < t->particles; i++)
+        squares += t->weight[i] * t->weight[i];
+    return fmax(squares - 1.0 / t->particles, 0);
+}
+
 /* ---- steps ---- */
 
 static void copy_particle(struct rt_chains *r, struct smc *t, int from, int to)
@@ -237,12 +249,13 @@ static enum gbm_status step_island(struct rt_chains *r, struct smc *t, int k)
         return GBM_OK;
     if (enter(r, t, k) != GBM_OK)
         return r->rt->status;
-    a->variance = variance_of(t, k, ++a->steps);
+    a->least += variance_of_weights(t);
+    a->variance = fmax(variance_of(t, k, ++a->steps), a->least);
     resample(r, t, k);
     const double power = progress(t, a);
     for (int i = 0; i < t->particles; i++)
         rt_powers(&r->in)[k * t->particles + i] = power;
-    return a->steps < MOST_STEPS
+    return a->steps < MOST_STEPS || r->rt->options.steps
                ? GBM_OK
                : rt_fail(r->rt, GBM_FAILURE,
                          "--method smc: %d steps led to the power %g only",

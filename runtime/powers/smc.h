@@ -15,6 +15,7 @@ struct island {
     int turn;     /* the next one, or the last that has entered in part; */
     double share; /* so far */
     double log_evidence, variance;
+    double least; /* that the variance can be */
     int steps;
 };
 

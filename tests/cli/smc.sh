@@ -90,6 +90,20 @@ assert abs(a["value"] - b["value"]) < 4 * (a["se"]**2 + b["se"]**2) ** 0.5, (a, 
 P
 status 1 ./modes --data modes.R --method tempering --steps 20
 says '--steps is an option of --method smc'
+# the error of the evidence is at least what the weights of many steps leave, and
+# there is no end of steps that are asked for
+for seed in 1 2 3 4; do
+    status 0 ./modes --data modes.R --method smc --device cpu --chains 1 --quiet \
+        --particles 300 --steps 100 --moves 1 --seed $seed --summary "of$seed.json"
+done
+python3 - <<'P' || fail 'error of the evidence by --steps'
+import json
+se = [json.load(open(f"of{k}.json"))["log_evidence"]["se"] for k in (1, 2, 3, 4)]
+assert min(se) > 0.01, se
+P
+status 0 ./modes --data modes.R --method smc --device cpu --chains 1 \
+    --particles 2 --steps 10100 --moves 1 --threads 1
+prints ' 10100 steps, 10101 sweeps$'
 
 for option in '--until ess>4' '--draws 10' '--warmup 10'; do
     # shellcheck disable=SC2086 # two words
