@@ -55,9 +55,7 @@ static symp moved_cell(struct compiler *c, symp e, void *context)
         return sym_mul2(c, e,
                         number_at(p, p->dim < 0 ? NULL : e->args[p->dim]));
     if (e->var == p->node->var && p->at && !sym_same(e->args[0], p->at))
-        /* another one, or one that may be it */
-        return e->args[0]->kind == SYM_NUM ? NULL
-                                           : sym_mul2(c, e, number_at(p, NULL));
+        return NULL; /* another one */
     if (e->var == p->node->var)
         return sym_div(c, e, number_at(p, e->nargs ? e->args[0] : NULL));
     return NULL;
@@ -68,12 +66,21 @@ static bool mentions(const struct pair *p, symp e)
     return e && (sym_has_var(e, p->effects) || sym_has_var(e, p->node->var));
 }
 
+/* Whether e is one of several that may be the node, w[which[i]]. */
+static bool may_be_node(symp e, const void *pair)
+{
+    const struct pair *p = pair;
+    return p->at && e->kind == SYM_REF && e->var == p->node->var &&
+           e->args[0]->kind != SYM_NUM;
+}
+
 /* Whether the move does not change e. */
 static bool stays(const struct pair *p, symp e)
 {
     struct pair context = *p;
     return !mentions(p, e) ||
-           !sym_has_var(sym_map(p->c, e, moved_cell, &context), p->number);
+           (!sym_any(e, may_be_node, p) &&
+            !sym_has_var(sym_map(p->c, e, moved_cell, &context), p->number));
 }
 
 static bool factor_stays(const struct pair *p, const struct factor *g)

@@ -59,6 +59,7 @@ moves() { # HOW MANY SED
     [ "$(grep -c 'opposite scales' .out)" = "$1" ] || fail "not $1 moves: $2"
 }
 moves 3 's/w\[2\] \* e/w[which[i]] * e/'
+moves 3 's/^  mu ~.*/&  for (i in 1:J) { v[i] ~ dnorm(e[i] \/ w[which[i]], 1) }/'
 moves 3 's/^  mu ~.*/&  for (k in 1:2) { v[k] ~ dnorm(w[k], 1) }/'
 moves 3 's/^  mu ~.*/&  v ~ dnorm(sum(w[]), 1)/'
 moves 4 's/^  mu ~.*/&  v ~ dnorm(w[1], 1)/'
