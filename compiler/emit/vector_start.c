@@ -91,6 +91,29 @@ static void emit_average(struct emitter *e, const struct family *f)
     }
 }
 
+/* Shares that are not far from equal, of a simplex that has no draw. */
+static void emit_equal_shares(struct emitter *e, const struct family *f)
+{
+    emit_line(e, "real sum = 0;");
+    for (int pass = 0; pass < 2; pass++) {
+        int depth = e->nloops;
+        symp at[2];
+        int braces = emit_open_slices(e, f, at);
+        const char *x = emit_expr(e, family_lhs(e->c, f, 1, at));
+        if (pass == 0) {
+            emit_line(e,
+                      "%s = 1 + real_fabs((real)spread) * "
+                      "gbm_draw_exponential(rng);",
+                      x);
+            emit_line(e, "sum += %s;", x);
+        } else {
+            emit_line(e, "%s /= sum;", x);
+        }
+        emit_close(e, braces);
+        e->nloops = depth;
+    }
+}
+
 void emit_vector_start(struct emitter *e, const struct family *f)
 {
     const struct expr *mean = entry_value(f->distribution, "mean");
@@ -100,6 +123,11 @@ void emit_vector_start(struct emitter *e, const struct family *f)
                 (has_support(f, "vector") || has_support(f, "simplex"));
     if (real && f->nslices == 2 && has_support(f, "positive_definite")) {
         emit_average(e, f);
+        return;
+    }
+    if (real && f->nslices == 1 && has_support(f, "simplex") &&
+        !entry_value(f->distribution, "draw")) {
+        emit_equal_shares(e, f);
         return;
     }
     emit_unruled_draw(e, f);

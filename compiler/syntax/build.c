@@ -438,6 +438,32 @@ static struct parameter *build_result(struct parser *p,
     return NULL;
 }
 
+static bool is_of_arrays(const char *support)
+{
+    static const char *const of_arrays[] = {
+        "simplex",     "positive_definite",    "vector",
+        "correlation", "correlation_cholesky", "correlation_cholesky_lower",
+        "counts"};
+    for (size_t i = 0; i < sizeof of_arrays / sizeof of_arrays[0]; i++)
+        if (!strcmp(support, of_arrays[i]))
+            return true;
+    return false;
+}
+
+/* A number cannot be what only arrays are. */
+static void check_support(struct parser *p, const struct entry *e)
+{
+    if (e->kind != ENTRY_DISTRIBUTION || e->result)
+        return;
+    for (const struct clause *c = e->clauses; c; c = c->next)
+        if (!strcmp(c->keyword, "support") && c->items &&
+            c->items->value->name && is_of_arrays(c->items->value->name))
+            error_at(p->c, c->span,
+                     "no number is a %s: say that %s is over an array, as in "
+                     "over x[K]",
+                     c->items->value->name, e->name);
+}
+
 void build_entry(struct parser *p, enum entry_kind kind, struct label name,
                  struct parameters parameters, struct parameter *result,
                  struct clauses clauses, struct span keyword)
@@ -452,6 +478,7 @@ void build_entry(struct parser *p, enum entry_kind kind, struct label name,
                         .result = build_result(p, result),
                         .clauses = clauses.first,
                         .doc = comment_above(p, keyword)};
+    check_support(p, e);
     *p->entry = e;
     p->entry = &e->next;
 }

@@ -29,6 +29,19 @@ model {
 }
 E
 echo '{"al": [1, 1, 1], "y": 3}' >flat.json
+# a model's own simplex, which nothing says how to draw
+cat >own.gbm <<'E'
+distribution ratios(m, t) over x[K] {
+  support simplex
+  logdensity -0.5 * t * (log(x[1]) - log(x[3]) - m)^2
+    - 0.5 * t * (log(x[2]) - log(x[3]) + m)^2 - log(x[1]) - log(x[2]) - log(x[3])
+}
+model {
+  pi[1:3] ~ ratios(0.5, 0.25)
+  y ~ dnorm(pi[1] - pi[2], 2)
+}
+E
+echo '{"y": 0.5}' >own.json
 cat >zeros.gbm <<'E'
 model {
   pi[1:4] ~ ddirch(al[])
@@ -45,6 +58,8 @@ status 0 ./among run --data among.json --draws 5000 --summary among.out --quiet
 status 0 "$GBMC" flat.gbm -o flat
 status 0 ./flat run --data flat.json --init edge.json --draws 5000 \
     --summary flat.out --quiet
+status 0 "$GBMC" -O1 own.gbm -o own
+status 0 ./own run --data own.json --draws 4000 --summary own.out --quiet
 status 0 "$GBMC" -O1 zeros.gbm -o zeros
 status 0 ./zeros run --data zeros.json --warmup 300 --draws 300 \
     --summary zeros.out --quiet
@@ -83,7 +98,14 @@ def flat():
 zero = json.load(open("zeros.out"))["parameters"]["pi[1]"]
 print(zero)
 assert zero["q5"] == zero["q95"] == 1e-30
-for model in (least, among, flat):
+def own():
+    for u in grid(-20, 20, 160):
+        for v in grid(-20, 20, 160):
+            a, b = exp(u), exp(v)
+            p, q = a / (1 + a + b), b / (1 + a + b)
+            yield (exp(-0.125 * (u - 0.5) ** 2 - 0.125 * (v + 0.5) ** 2
+                       - (0.5 - p + q) ** 2), {"pi[1]": p, "pi[2]": q})
+for model in (least, among, flat, own):
     found = json.load(open(model.__name__ + ".out"))["parameters"]
     for name, want in mean(model()).items():
         r = found[name]
