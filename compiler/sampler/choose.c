@@ -112,6 +112,15 @@ static bool is_value(const struct sampler_parameter *p, const struct expr *e)
            (!p->whole || e->number == floor(e->number));
 }
 
+static bool is_said_before(const struct sampler_choice *k,
+                           const struct sampler_option *o)
+{
+    for (const struct sampler_option *p = k->options; p != o; p = p->next)
+        if (!strcmp(p->name, o->name))
+            return true;
+    return false;
+}
+
 static void check_options(struct compiler *c, const struct sampler_choice *k)
 {
     const struct sampler *sampler = sampler_called(k->method);
@@ -119,6 +128,8 @@ static void check_options(struct compiler *c, const struct sampler_choice *k)
         const struct sampler_parameter *p = parameter_called(sampler, o->name);
         if (!p)
             no_parameter(c, k, sampler, o);
+        else if (is_said_before(k, o))
+            error_at(c, o->value->span, "%s is said twice", o->name);
         else if (is_value(p, o->value))
             continue;
         else if (p->word)
