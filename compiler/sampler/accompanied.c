@@ -329,17 +329,9 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    struct phase *p =
-        sweep_add_phase(c, s, PHASE_SEARCH, "a label moves with its nodes");
-    p->random = true;
-    p->drawn = sym_num(c, 1);
-    p->rows = s->family;
-    for (const struct part *q = s->parts; q; q = q->next)
-        phase_computes(c, p, q->logp);
-    for (int i = 0; i < s->block.n; i++) {
+    struct phase *p = sampler_move_phase(c, s, "a label moves with its nodes");
+    for (int i = 0; i < s->block.n; i++)
         phase_computes(c, p, s->block.members[i].family->factor->logp);
-        phase_writes(c, p, s->block.members[i].family);
-    }
 }
 
 static const char *why(struct compiler *c, const struct step *s)

@@ -263,13 +263,7 @@ static void emit_update(struct compiler *c, struct text *out,
     emit_line(&e, "    trade_%s(s, team, a_, b_);", n);
     emit_line(&e, k->told ? "if (!trade)" : "if (trade)");
     emit_line(&e, "    trade_labels_%s(s, team, a_, b_);", n);
-    emit_line(&e, "if (!adapting || adapting == GBM_ALONE)");
-    emit_line(&e, "    return;");
-    emit_line(&e, "gbm_team_sync(team); /* all have read what is learnt */");
-    emit_line(&e, "if (team->lane == 0) {");
-    emit_line(&e, "    tuning[GBM_EXCHANGE_ASKED] += 1;");
-    emit_line(&e, "    tuning[GBM_EXCHANGE_MADE] += trade;");
-    emit_line(&e, "}");
+    sampler_emit_asked(&e, "trade");
     text_append(out, "}\n\n");
 }
 

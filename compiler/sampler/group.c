@@ -440,6 +440,47 @@ static void emit_count_function(struct compiler *c, struct text *out,
     text_printf(out, "    return %s;\n}\n#endif\n\n", cells);
 }
 
+struct phase *sampler_move_phase(struct compiler *c, struct step *s,
+                                 const char *what)
+{
+    struct phase *p = sweep_add_phase(c, s, PHASE_SEARCH, what);
+    p->random = true;
+    p->drawn = sym_num(c, 1);
+    p->rows = s->family;
+    for (const struct part *q = s->parts; q; q = q->next)
+        phase_computes(c, p, q->logp);
+    for (int i = 0; i < s->block.n; i++)
+        phase_writes(c, p, s->block.members[i].family);
+    return p;
+}
+
+void sampler_emit_tuning_of_rows(struct compiler *c, struct text *out,
+                                 const struct step *s, const char *cells,
+                                 const struct loop *row)
+{
+    struct emitter e = emitter_new(c, out);
+    text_printf(out,
+                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
+                "*state)\n{\n    const struct state *s = (const struct state "
+                "*)state;\n",
+                s->name);
+    emit_line(&e, "return (int64_t)%s * (%s);", cells,
+              emit_int(&e, row ? sym_length(c, row->lower, row->upper)
+                               : sym_num(c, 1)));
+    text_append(out, "}\n#endif\n\n");
+}
+
+void sampler_emit_asked(struct emitter *e, const char *made)
+{
+    emit_line(e, "if (!adapting || adapting == GBM_ALONE)");
+    emit_line(e, "    return;");
+    emit_line(e, "gbm_team_sync(team); /* all have read what is learnt */");
+    emit_line(e, "if (team->lane == 0) {");
+    emit_line(e, "    tuning[GBM_EXCHANGE_ASKED] += 1;");
+    emit_line(e, "    tuning[GBM_EXCHANGE_MADE] += %s;", made);
+    emit_line(e, "}");
+}
+
 void sampler_emit_tuning_cells(struct compiler *c, struct text *out,
                                const struct step *s, const char *cells)
 {

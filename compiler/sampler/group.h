@@ -99,6 +99,18 @@ void sampler_emit_group_arrays(struct emitter *e, const struct step *s,
                                const char *const *arrays);
 void sampler_emit_group_room(struct compiler *c, struct text *out,
                              const struct step *s, int arrays);
+/* The phase of a move that tries other values of all members, by what the parts
+ * compute. */
+struct phase *sampler_move_phase(struct compiler *c, struct step *s,
+                                 const char *what);
+/* tuning_: so many `cells` for each turn of the loop, or for all if it is NULL.
+ */
+void sampler_emit_tuning_of_rows(struct compiler *c, struct text *out,
+                                 const struct step *s, const char *cells,
+                                 const struct loop *row);
+/* What warm-up learns of a move of which not each sweep asks (relabel.h): it
+ * was asked for, and `made`, an expression. Returns where nothing is learnt. */
+void sampler_emit_asked(struct emitter *e, const char *made);
 /* tuning_: the number of `cells` that are tuned, in k, the group's. */
 void sampler_emit_tuning_cells(struct compiler *c, struct text *out,
                                const struct step *s, const char *cells);

@@ -75,10 +75,14 @@ bool sampler_vector_density(const struct integrated *k, struct node *node);
  * too, where rows would have to be gone through for each value of that. */
 bool sampler_common_density(const struct integrated *k, struct node *node);
 
-/* An expression of the part at what its loops are solved for; the power that e,
- * which the part's instance gives, is multiplied by, which is taken from it;
- * and whether e is one. */
-symp sampler_at_solved(struct compiler *c, const struct part *p, symp e);
+/* Whether e is the same for all values of the parameter, and of no nodes that
+ * are integrated out. */
+bool sampler_is_apart(const struct integrated *k, symp e);
+/* The sum of e over the part's instances; *rows: these may be several. */
+symp sampler_over_instances(struct compiler *c, const struct part *p, symp e,
+                            bool *rows);
+/* The power that e, which the part's instance gives, is multiplied by, which is
+ * taken from it; and whether e is one. */
 symp sampler_take_power(struct compiler *c, const struct part *p, symp *e);
 bool sampler_is_a_power(symp e, const void *unused);
 

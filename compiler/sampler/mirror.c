@@ -397,14 +397,7 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    struct phase *p = sweep_add_phase(c, s, PHASE_SEARCH, "signs change");
-    p->random = true;
-    p->drawn = sym_num(c, 1);
-    p->rows = s->family;
-    for (const struct part *q = s->parts; q; q = q->next)
-        phase_computes(c, p, q->logp);
-    for (int i = 0; i < s->block.n; i++)
-        phase_writes(c, p, s->block.members[i].family);
+    sampler_move_phase(c, s, "signs change");
 }
 
 static const char *explain(struct compiler *c, const struct step *s)

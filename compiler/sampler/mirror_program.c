@@ -160,34 +160,9 @@ static void emit_update(struct compiler *c, struct text *out,
                              "u);");
     emit_line(&e, "if (!flips)");
     emit_line(&e, "    flip_%s(s, team, element);", s->name);
-    if (asks) {
-        emit_line(&e, "if (!adapting || adapting == GBM_ALONE)");
-        emit_line(&e, "    return;");
-        emit_line(&e,
-                  "gbm_team_sync(team); /* all have read what is learnt */");
-        emit_line(&e, "if (team->lane == 0) {");
-        emit_line(&e, "    tuning[GBM_EXCHANGE_ASKED] += 1;");
-        emit_line(&e, "    tuning[GBM_EXCHANGE_MADE] += flips;");
-        emit_line(&e, "}");
-    }
+    if (asks)
+        sampler_emit_asked(&e, "flips");
     text_append(out, "}\n\n");
-}
-
-/* tuning_: how many numbers; so many for each row. */
-static void emit_tuning(struct compiler *c, struct text *out,
-                        const struct step *s)
-{
-    const struct loop *row = mirror_of(s)->row;
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
-                "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n",
-                s->name);
-    emit_line(&e, "return (int64_t)GBM_EXCHANGE_CELLS * (%s);",
-              emit_int(&e, row ? sym_length(c, row->lower, row->upper)
-                               : sym_num(c, 1)));
-    text_append(out, "}\n#endif\n\n");
 }
 
 void sampler_emit_mirror(struct compiler *c, struct text *out, struct step *s)
@@ -201,5 +176,6 @@ void sampler_emit_mirror(struct compiler *c, struct text *out, struct step *s)
     emit_held(c, out, s);
     emit_update(c, out, s);
     if (sampler_mirror_asks(mirror_of(s)))
-        emit_tuning(c, out, s);
+        sampler_emit_tuning_of_rows(c, out, s, "GBM_EXCHANGE_CELLS",
+                                    mirror_of(s)->row);
 }

@@ -87,8 +87,7 @@ bool sampler_can_go(const struct model *m, const struct step *s)
 /* ---- what the data give ----------------------------------------------------
  */
 
-/* Whether e is the same whatever the parameter and the nodes are. */
-static bool is_free(const struct integrated *k, symp e)
+bool sampler_is_apart(const struct integrated *k, symp e)
 {
     bool free = !model_reads(k->m, e, k->step->family->var);
     for (int i = 0; i < k->n; i++)
@@ -96,11 +95,33 @@ static bool is_free(const struct integrated *k, symp e)
     return free;
 }
 
-symp sampler_at_solved(struct compiler *c, const struct part *p, symp e)
+static symp at_solved(struct compiler *c, const struct part *p, symp e)
 {
     for (int i = p->nloops - 1; i >= 0; i--)
         if (p->solved[i])
             e = sym_replace_loop(c, e, p->loops[i], p->solved[i]);
+    return e;
+}
+
+symp sampler_over_instances(struct compiler *c, const struct part *p, symp e,
+                            bool *rows)
+{
+    *rows = false;
+    for (int i = p->nloops - 1; i >= 0; i--) {
+        symp lower = p->loops[i]->lower, upper = p->loops[i]->upper;
+        if (!p->inverse && p->solved[i])
+            continue;
+        if (!p->inverse) {
+            lower = at_solved(c, p, lower);
+            upper = at_solved(c, p, upper);
+        }
+        struct loop *l = NEW(c, struct loop);
+        *l = (struct loop){
+            .name = p->loops[i]->name, .lower = lower, .upper = upper};
+        e = sym_replace_loop(c, e, p->loops[i], sym_loop(c, l));
+        e = sym_sum(c, l, lower, upper, e);
+        *rows = true;
+    }
     return e;
 }
 
@@ -253,7 +274,7 @@ static bool by_label(const struct integrated *k, const struct part *p,
         under(c, sym_and(c, guard, sym_eq(c, label, value)), sym_num(c, 1));
     one = sym_replace_loop(c, one, p->loops[0], row);
     symp rows = sym_sum(c, l, l->lower, l->upper, one);
-    out->count = is_free(k, rows) && is_free(k, out->body)
+    out->count = sampler_is_apart(k, rows) && sampler_is_apart(k, out->body)
                      ? model_table_of(c, k->m, rows, value)
                      : NULL;
     if (!out->count)
@@ -286,7 +307,7 @@ static symp given_by(const struct integrated *k, const struct step *s,
     symp guard = alone_below(s, p) ? sym_num(c, 1) : emit_part_guard(c, p);
     symp hit = p->inverse ? listed_at(c, f, p) : sym_num(c, 1);
     symp power = sampler_take_power(c, p, &e);
-    bool rows = false;
+    bool rows;
     if (!hit || !is_below(k, p))
         return NULL;
     struct label_sum labels;
@@ -295,22 +316,9 @@ static symp given_by(const struct integrated *k, const struct step *s,
         return sym_mul2(c, power, labels.table);
     }
     e = under(c, sym_and(c, guard, hit), e);
-    for (int i = p->nloops - 1; i >= 0; i--) {
-        symp lower = p->loops[i]->lower, upper = p->loops[i]->upper;
-        if (!p->inverse && p->solved[i])
-            continue;
-        if (!p->inverse) {
-            lower = sampler_at_solved(c, p, lower);
-            upper = sampler_at_solved(c, p, upper);
-        }
-        struct loop *l = NEW(c, struct loop);
-        *l = (struct loop){
-            .name = p->loops[i]->name, .lower = lower, .upper = upper};
-        e = sym_replace_loop(c, e, p->loops[i], sym_loop(c, l));
-        e = sym_sum(c, l, lower, upper, e);
-        rows = true;
-    }
-    if (!is_free(k, e) || (rows && sym_any(e, sampler_is_a_power, NULL)))
+    e = sampler_over_instances(c, p, e, &rows);
+    if (!sampler_is_apart(k, e) ||
+        (rows && sym_any(e, sampler_is_a_power, NULL)))
         return NULL;
     symp table = rows ? model_table_of(c, k->m, e, NULL) : NULL;
     if (table)

@@ -342,18 +342,7 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    struct phase *p =
-        sweep_add_phase(c, s, PHASE_SEARCH, "all states of a few nodes");
-    p->random = true;
-    p->drawn = sym_num(c, 1);
-    p->rows = s->family;
-    for (const struct part *q = s->parts; q; q = q->next)
-        phase_computes(c, p, q->logp);
-    struct family **written = NEW_ARRAY(c, struct family *, s->block.n);
-    for (int i = 0; i < s->block.n; i++)
-        written[i] = s->block.members[i].family;
-    p->writes = written;
-    p->nwrites = s->block.n;
+    sampler_move_phase(c, s, "all states of a few nodes");
 }
 
 static const char *why(struct compiler *c, const struct step *s)

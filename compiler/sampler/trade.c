@@ -290,22 +290,6 @@ static void emit_update(struct compiler *c, struct text *out,
     text_append(out, "}\n\n");
 }
 
-/* tuning_: how many numbers; so many for each row. */
-static void emit_tuning(struct compiler *c, struct text *out,
-                        const struct step *s)
-{
-    const struct loop *row = row_loop(trade_of(s), s->family);
-    struct emitter e = emitter_new(c, out);
-    text_printf(out,
-                "#ifndef __CUDACC__\nstatic int64_t tuning_%s(const void "
-                "*state)\n{\n    const struct state *s = (const struct state "
-                "*)state;\n",
-                s->name);
-    emit_line(&e, "return (int64_t)GBM_TRADE_CELLS * (%s);",
-              emit_int(&e, sym_length(c, row->lower, row->upper)));
-    text_append(out, "}\n#endif\n\n");
-}
-
 static void emit(struct compiler *c, struct text *out, struct step *s)
 {
     sampler_emit_group_comment(c, out, s, "Cells of a row trade values");
@@ -314,7 +298,8 @@ static void emit(struct compiler *c, struct text *out, struct step *s)
     emit_code(c, out, s);
     emit_try(c, out, s);
     emit_update(c, out, s);
-    emit_tuning(c, out, s);
+    sampler_emit_tuning_of_rows(c, out, s, "GBM_TRADE_CELLS",
+                                row_loop(trade_of(s), s->family));
 }
 
 /* ---- the sampler -----------------------------------------------------------
@@ -327,15 +312,7 @@ static void slots(struct compiler *c, struct model *m, struct step *s)
 
 static void phases(struct compiler *c, struct step *s)
 {
-    struct phase *p =
-        sweep_add_phase(c, s, PHASE_SEARCH, "cells of a row trade values");
-    p->random = true;
-    p->drawn = sym_num(c, 1);
-    p->rows = s->family;
-    for (const struct part *q = s->parts; q; q = q->next)
-        phase_computes(c, p, q->logp);
-    for (int i = 0; i < s->block.n; i++)
-        phase_writes(c, p, s->block.members[i].family);
+    sampler_move_phase(c, s, "cells of a row trade values");
 }
 
 static const char *why(struct compiler *c, const struct step *s)

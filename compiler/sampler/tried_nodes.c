@@ -61,35 +61,6 @@ static bool has_only(symp e, symp cell)
     return true;
 }
 
-/* Whether e is the same under all labels, and of no other nodes that go. */
-static bool is_apart(const struct integrated *k, symp e)
-{
-    bool apart = !model_reads(k->m, e, k->step->family->var);
-    for (int i = 0; i < k->n; i++)
-        apart = apart && !model_reads(k->m, e, k->nodes[i].drawn->family->var);
-    return apart;
-}
-
-/* The sum of e over the part's instances; *rows: these are many. */
-static symp over_rows(struct compiler *c, const struct part *p, symp e,
-                      bool *rows)
-{
-    *rows = false;
-    for (int i = p->nloops - 1; i >= 0; i--) {
-        if (p->solved[i])
-            continue;
-        symp lower = sampler_at_solved(c, p, p->loops[i]->lower);
-        symp upper = sampler_at_solved(c, p, p->loops[i]->upper);
-        struct loop *l = NEW(c, struct loop);
-        *l = (struct loop){
-            .name = p->loops[i]->name, .lower = lower, .upper = upper};
-        e = sym_replace_loop(c, e, p->loops[i], sym_loop(c, l));
-        e = sym_sum(c, l, lower, upper, e);
-        *rows = true;
-    }
-    return e;
-}
-
 static bool is_sum(symp e, const void *unused)
 {
     (void)unused;
@@ -112,9 +83,9 @@ static symp told_by(const struct integrated *k, const struct part *p, symp cell,
         e = sym_select(c, rule, e, sym_num(c, -(double)INFINITY));
     e = sym_select(c, emit_part_guard(c, p), sym_replace(c, e, cell, value),
                    sym_num(c, 0));
-    if (!is_apart(k, e))
+    if (!sampler_is_apart(k, e))
         return NULL;
-    e = over_rows(c, p, e, &rows);
+    e = sampler_over_instances(c, p, e, &rows);
     symp table = (rows || sym_any(e, is_sum, NULL)) &&
                          !sym_any(e, sampler_is_a_power, NULL)
                      ? model_table_of(c, k->m, e, NULL)

@@ -105,10 +105,11 @@ static symp slice_cells(struct compiler *c, const struct family *f)
 
 void phase_writes(struct compiler *c, struct phase *p, struct family *f)
 {
-    struct family **written = NEW(c, struct family *);
-    *written = f;
+    struct family **written = NEW_ARRAY(c, struct family *, p->nwrites + 1);
+    for (int i = 0; i < p->nwrites; i++)
+        written[i] = p->writes[i];
+    written[p->nwrites++] = f;
     p->writes = written;
-    p->nwrites = 1;
 }
 
 void phase_multiplies(struct compiler *c, struct phase *p, struct family *f)

@@ -3561,8 +3561,8 @@ static void work_6(const void *state, double *out)
 }
 static const struct gbm_phase phases_6[] = {
     {.text = "search: components trade places of z[i] ~ dcat(pi[])", .at_least = true,
-     .nreads = 0, .nwrites = 1,
-     .writes = (const int[]){1}},
+     .nreads = 0, .nwrites = 4,
+     .writes = (const int[]){3, 0, 2, 1}},
 };
 
 static void work_7(const void *state, double *out)
