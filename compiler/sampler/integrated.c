@@ -447,9 +447,21 @@ static void replace_priors(struct integrated *k)
     }
 }
 
+/* Others, as a move of the parameter with a block, hold the parts as they are:
+ * the nodes are drawn again before these. */
+static void copy_parts(struct compiler *c, struct part **list)
+{
+    for (; *list; list = &(*list)->next) {
+        struct part *p = NEW(c, struct part);
+        *p = **list;
+        *list = p;
+    }
+}
+
 static void replace_parts(struct integrated *k)
 {
     struct step *s = k->step;
+    copy_parts(k->c, &s->parts);
     if (k->beside)
         replace_common(k);
     else

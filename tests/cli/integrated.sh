@@ -323,6 +323,29 @@ cat >groups.json <<'E'
 E
 agrees groups.gbm groups.json
 
+# A precision that has p integrated out, and moves with the block of its plate,
+# too: there p is given.
+cat >plate.gbm <<'E'
+model {
+  for (j in 1:3) {
+    for (l in 1:3) {
+      y[j,l] ~ dbern(ilogit(x[j,1] + x[j,l]))
+      x[j,l] ~ dnorm(mu, tau)
+    }
+  }
+  mu ~ dnorm(0, 1.1)
+  tau ~ dexp(1)
+  p ~ dbeta(tau + 1, 2.1)
+  for (k in 1:3) { v[k] ~ dbern(p) }
+}
+E
+echo '{"v": [1, 0, 1], "y": [[1, 1, 0], [0, 0, 0], [1, 0, 0]]}' >plate.json
+status 0 "$GBMC" -O1 plate.gbm -o plate
+status 0 ./plate info
+prints 'p integrated out'
+prints 'moved with x, mu too'
+status 0 ./plate check --data plate.json --device cpu
+
 # as a device computes it
 device_draws_as_host model data.json
 device_draws_as_host laplace laplace.json
